@@ -1,0 +1,1 @@
+"""Collections: one module each, found by the kind that a study file names."""

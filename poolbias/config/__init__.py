@@ -1,0 +1,1 @@
+"""The typed model of a study file, and what follows from it."""

@@ -1,0 +1,1 @@
+"""Evaluation: the canonical ranking, measures per query, their means."""

@@ -1,0 +1,122 @@
+"""Writing that leaves either the whole file or none, and the hashes by which files are known."""
+
+import contextlib
+import gzip
+import hashlib
+import io
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from poolbias.errors import DataError
+
+
+@contextlib.contextmanager
+def atomic_path(path: Path | str) -> Iterator[Path]:
+    """Yield a temporary path beside `path` that takes its name if the block succeeds.
+
+    The temporary file lies in the same folder, so that the rename is atomic; it is removed if the
+    block raises, and what stood at `path` before is then untouched.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@contextlib.contextmanager
+def write_text(path: Path | str) -> Iterator[IO[str]]:
+    """Open `path` for atomic writing as UTF-8; a name ending in `.gz` is compressed.
+
+    The gzip header carries neither name nor time, so that equal text gives equal bytes.
+    """
+    with atomic_path(path) as temporary, temporary.open("wb") as raw:
+        if str(path).endswith(".gz"):
+            with (
+                gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as gz,
+                io.TextIOWrapper(gz, encoding="utf-8", newline="\n") as text,
+            ):
+                yield text
+        else:
+            with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
+                yield text
+
+
+def open_text(path: Path | str) -> IO[str]:
+    """Open `path` (plain or `.gz`) for reading UTF-8; a byte order mark is dropped, CRLF is LF.
+
+    Raises:
+        DataError: if the file does not exist.
+    """
+    try:
+        if str(path).endswith(".gz"):
+            return gzip.open(path, "rt", encoding="utf-8-sig")
+        return Path(path).open(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: no such file; make it or correct the path.") from error
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write `value` atomically as indented JSON with sorted keys; refuse infinities and NaN."""
+    with write_text(path) as text:
+        json.dump(value, text, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        text.write("\n")
+
+
+def read_json(path: Path | str) -> Any:
+    """Read one JSON value.
+
+    Raises:
+        DataError: naming the file and the line if it is missing or is not JSON.
+    """
+    with open_text(path) as text:
+        try:
+            return json.load(text)
+        except json.JSONDecodeError as error:
+            raise DataError(
+                f"{path}:{error.lineno}: not JSON ({error.msg}); restore the file or make it again."
+            ) from error
+
+
+def sha256_of(path: Path | str) -> str:
+    """Return the SHA-256 of a file's bytes as 64 hexadecimal digits."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def hash_of(value: Any, digits: int = 6) -> str:
+    """Return the first `digits` hexadecimal digits of the SHA-256 of `value` as canonical JSON.
+
+    Equal values have equal hashes however they are spelled: numbers are hashed as floats (1 and
+    1.0 are one), keys in sorted order.
+    """
+    canonical = json.dumps(_canonical(value), sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:digits]
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _canonical(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_canonical(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return value

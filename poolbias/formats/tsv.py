@@ -1,0 +1,59 @@
+"""Tab-separated tables with a header line, and id-to-text files of a collection."""
+
+import csv
+from pathlib import Path
+
+import pandas as pd
+
+from poolbias.errors import DataError
+from poolbias.files import open_text, write_text
+
+
+def read_table(path: Path | str, columns: list[str]) -> pd.DataFrame:
+    """Read a tab-separated table with a header; every column as text (`str`).
+
+    Args:
+        path: the file, plain or gzip.
+        columns: columns that must be there; others are kept too.
+
+    Raises:
+        DataError: naming file and line for a missing column or a line of another width.
+    """
+    with open_text(path) as text:
+        lines = [line.rstrip("\n").split("\t") for line in text]
+    header = lines[0] if lines else []
+    missing = [column for column in columns if column not in header]
+    if missing:
+        raise DataError(
+            f"{path}:1: column {missing[0]!r} is missing (found: {', '.join(header) or 'nothing'});"
+            " add it or make the file again."
+        )
+    for number, fields in enumerate(lines[1:], start=2):
+        if len(fields) != len(header):
+            raise DataError(
+                f"{path}:{number}: found {len(fields)} columns, need {len(header)} as in line 1; "
+                "correct the line."
+            )
+    return pd.DataFrame(lines[1:], columns=header, dtype="str")
+
+
+def write_table(path: Path | str, frame: pd.DataFrame, floats: str | None = None) -> None:
+    """Write a frame atomically as tab-separated text with a header, without quotes or index.
+
+    Args:
+        path: the file to write, compressed if it ends in `.gz`.
+        frame: cells must hold neither tab nor line break (`ValueError` otherwise).
+        floats: printf format of float cells; default is the shortest that reads back the same.
+    """
+    with write_text(path) as text:
+        try:
+            frame.to_csv(
+                text,
+                sep="\t",
+                index=False,
+                lineterminator="\n",
+                float_format=floats,
+                quoting=csv.QUOTE_NONE,
+            )
+        except csv.Error as error:
+            raise ValueError(f"{path}: a cell holds a tab or a line break") from error

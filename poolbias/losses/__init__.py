@@ -1,0 +1,1 @@
+"""Losses per pair of scores, one module each, found by name."""

@@ -1,0 +1,1 @@
+"""Models: rankers (cross-encoders) and bi-encoders."""

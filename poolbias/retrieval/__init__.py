@@ -1,0 +1,1 @@
+"""First-stage retrieval: Lucene BM25, encoding, exact inner-product search."""

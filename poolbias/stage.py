@@ -1,0 +1,199 @@
+"""What every stage's script shares: its command line, its log, its manifest, its way to fail."""
+
+import argparse
+import contextlib
+import logging
+import os
+import platform
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tqdm import tqdm
+
+from poolbias.errors import DataError, PoolbiasError
+from poolbias.files import hash_of, read_json, sha256_of, write_json
+
+log = logging.getLogger("poolbias")
+T = TypeVar("T")
+
+_VERSIONS = ["numpy", "pandas", "torch", "transformers", "tokenizers", "ir-measures", "pyserini"]
+
+
+@dataclass
+class Job:
+    """One run of a stage: its parameters, its files, and the figures that it reports at its end."""
+
+    name: str
+    parameters: dict[str, Any]
+    files: dict[str, list[Path]]
+    inputs: list[str]
+    figures: dict[str, Any] = field(default_factory=dict)
+    started: float = field(default_factory=time.monotonic)
+
+    def path(self, name: str) -> Path:
+        """Return the path of the input or output `name`."""
+        return self.files[name][0]
+
+    def paths(self, name: str) -> list[Path]:
+        """Return the paths of an input or output that takes several."""
+        return self.files[name]
+
+    def report(self, **figures: Any) -> None:
+        """Keep figures (counts, means) for the last line of the log and for the manifest."""
+        self.figures.update(figures)
+
+    def write_manifest(self, path: Path) -> None:
+        """Write what made this job's results: parameters, inputs, versions, hardware, time."""
+        write_json(
+            path,
+            {
+                "stage": self.name,
+                "parameters": self.parameters,
+                "parameters_hash": hash_of(self.parameters, 16),
+                "inputs": {
+                    str(file): sha256_of(file)
+                    for name in self.inputs
+                    for file in self.files[name]
+                    if file.is_file()
+                },
+                "figures": self.figures,
+                "versions": versions(),
+                "commit": commit(),
+                "hardware": f"{platform.machine()}, {cpu_name()}, {os.cpu_count()} cores",
+                "wall_seconds": round(time.monotonic() - self.started, 1),
+            },
+        )
+
+
+def run(
+    main: Callable[[Job], None],
+    description: str,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+) -> None:
+    """Run a stage from the command line and exit: 0 done, 1 a mistake told in one sentence.
+
+    Each name of `inputs` and `outputs` is an option that takes a path; a name ending in `+` takes
+    several, one ending in `?` may be left out (`job.files` then lacks it). `--parameters` is the
+    stage's JSON file, `--log` the file that also gets what is logged to standard error.
+    """
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--parameters", type=Path, required=True, help="JSON file of parameters")
+    parser.add_argument("--log", type=Path, help="log file")
+    for name in [*inputs, *outputs]:
+        kind = "input" if name in inputs else "output"
+        parser.add_argument(
+            f"--{name.rstrip('+?').replace('_', '-')}",
+            nargs="+" if name.endswith("+") else 1,
+            type=Path,
+            required=not name.endswith("?"),
+            help=kind,
+        )
+    arguments = vars(parser.parse_args())
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    stage_name = Path(sys.argv[0]).stem
+    with _logging_to(arguments.pop("log")):
+        try:
+            parameters = read_json(arguments.pop("parameters"))
+            files = {name: paths for name, paths in arguments.items() if paths is not None}
+            names = [name.rstrip("+?") for name in inputs if name.rstrip("+?") in files]
+            _check_inputs([file for name in names for file in files[name]])
+            job = Job(stage_name, parameters, files, names)
+            log.info("%s: parameters %s %s", stage_name, hash_of(parameters, 16), parameters)
+            log.info("versions: %s", ", ".join(f"{n} {v}" for n, v in versions().items()))
+            main(job)
+            if "manifest" in files:
+                job.write_manifest(job.path("manifest"))
+            seconds = time.monotonic() - job.started
+            told = ", ".join(f"{name} {_short(value)}" for name, value in job.figures.items())
+            log.info("done in %.1f s%s", seconds, f": {told}" if told else "")
+        except PoolbiasError as error:
+            log.error("%s: %s", stage_name, error)
+            sys.exit(1)
+        except OSError as error:
+            log.error("%s: %s: %s.", stage_name, error.filename or "file", error.strerror or error)
+            sys.exit(1)
+
+
+def progress(items: Sequence[T], what: str, unit: str) -> Iterator[T]:
+    """Yield `items` under a progress bar on a terminal, or log a plain line every 30 seconds."""
+    if sys.stderr.isatty():
+        yield from tqdm(items, desc=what, unit=f" {unit}", dynamic_ncols=True)
+        return
+    start = last = time.monotonic()
+    for done, item in enumerate(items):
+        now = time.monotonic()
+        if now - last >= 30 and done:
+            last, rate = now, done / (now - start)
+            left = (len(items) - done) / rate
+            log.info("%s: %d/%d, %.1f %s/s, %.0f s left", what, done, len(items), rate, unit, left)
+        yield item
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that numbers depend on, if installed."""
+    found = {"python": platform.python_version()}
+    for name in _VERSIONS:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+def commit() -> str:
+    """Return the repository's commit, with `+` if files differ from it; `unknown` without git."""
+    root = Path(__file__).resolve().parents[1]
+    try:
+        head = _git(root, "rev-parse", "HEAD")
+        return head + ("+" if _git(root, "status", "--porcelain", "-uno") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def cpu_name() -> str:
+    """Return the processor's name as the system tells it."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or "unknown processor"
+
+
+def _git(root: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(root), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _check_inputs(files: list[Path]) -> None:
+    for file in files:
+        if not file.exists():
+            raise DataError(f"{file}: no such input; make it first or correct the path.")
+
+
+@contextlib.contextmanager
+def _logging_to(path: Path | None) -> Iterator[None]:
+    handlers: list[logging.Handler] = [logging.StreamHandler()]
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handlers.append(logging.FileHandler(path, mode="w", encoding="utf-8"))
+    for handler in handlers:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            log.removeHandler(handler)
+            handler.close()

@@ -1,0 +1,1 @@
+"""Weights of a pair of scores, one module each, found by name."""
