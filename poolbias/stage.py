@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -91,9 +91,9 @@ def run(
         kind = "input" if name in inputs else "output"
         parser.add_argument(
             f"--{name.rstrip('+?').replace('_', '-')}",
-            nargs="+" if name.endswith("+") else 1,
+            nargs="+" if "+" in name else 1,
             type=Path,
-            required=not name.endswith("?"),
+            required="?" not in name,
             help=kind,
         )
     arguments = vars(parser.parse_args())
@@ -122,18 +122,18 @@ def run(
             sys.exit(1)
 
 
-def progress(items: Sequence[T], what: str, unit: str) -> Iterator[T]:
-    """Yield `items` under a progress bar on a terminal, or log a plain line every 30 seconds."""
+def progress(items: Iterable[T], total: int, what: str, unit: str) -> Iterator[T]:
+    """Yield `total` items under a progress bar on a terminal, or log a line every 30 seconds."""
     if sys.stderr.isatty():
-        yield from tqdm(items, desc=what, unit=f" {unit}", dynamic_ncols=True)
+        yield from tqdm(items, total=total, desc=what, unit=f" {unit}", dynamic_ncols=True)
         return
     start = last = time.monotonic()
     for done, item in enumerate(items):
         now = time.monotonic()
         if now - last >= 30 and done:
             last, rate = now, done / (now - start)
-            left = (len(items) - done) / rate
-            log.info("%s: %d/%d, %.1f %s/s, %.0f s left", what, done, len(items), rate, unit, left)
+            left = (total - done) / rate
+            log.info("%s: %d/%d, %.1f %s/s, %.0f s left", what, done, total, rate, unit, left)
         yield item
 
 

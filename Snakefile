@@ -1,0 +1,30 @@
+# The study as a table of contents. Targets: `snakemake --list`; settings: config/README.md.
+from snakemake.utils import min_version
+
+min_version("9.20")
+
+
+include: "rules/common.smk"
+include: "rules/collections.smk"
+include: "rules/retrieval.smk"
+include: "rules/negatives.smk"
+include: "rules/training.smk"
+include: "rules/ranking.smk"
+include: "rules/evaluation.smk"
+include: "rules/figures.smk"
+
+
+rule all:
+    """Everything that the study file asks for (the default)."""
+    default_target: True
+    input:
+        rules.figure_1.output,
+        rules.summarise_metrics.output,
+    localrule: True
+
+
+rule figures:
+    """Every figure of the study; redraws without retraining."""
+    input:
+        rules.figure_1.output,
+    localrule: True

@@ -1,0 +1,21 @@
+"""The device and the threads that a job computes with: stated, checked, never guessed."""
+
+import torch
+
+from poolbias.errors import ToolError
+
+
+def prepare(device: str, threads: int) -> torch.device:
+    """Set the threads and deterministic kernels, and return the device.
+
+    Raises:
+        ToolError: if `device` is `cuda` and no such device is found.
+    """
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ToolError(
+            "device is 'cuda', but torch finds no GPU on this machine; run the job where there is "
+            "one, or set `device: cpu` in the study file."
+        )
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True, warn_only=device == "cuda")
+    return torch.device(device)

@@ -1,0 +1,124 @@
+"""The ranker `bert`: a cross-encoder with one logit (Cai et al. 2022, Eq. 14).
+
+The encoder's pooler (a tanh layer over [CLS]), dropout, one linear unit: the paper's "MLP" as the
+authors' released code has it (modeling.py of caiyinqiong/Coupled_Estimation_Technique).
+"""
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+from transformers import BertConfig, BertForSequenceClassification
+
+from poolbias.errors import ConfigError, DataError
+from poolbias.models.pretrained import folder_of
+from poolbias.tokens import Batch
+
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
+
+
+def start(parameters: dict[str, Any], seed: int) -> Any:
+    """Return a ranker that starts from published weights, its head drawn at random.
+
+    Args:
+        parameters: `start` (name of the published encoder), `layers` (how many of its lowest
+            layers are kept), `dropout` (in the encoder), `head_dropout` (before the head),
+            `attention` (`eager` or `sdpa`).
+        seed: of the head, drawn from Normal(0, 0.02); different models take different seeds.
+
+    Raises:
+        ConfigError: if more layers are asked for than the encoder has.
+        DataError: if a weight is missing from the published file.
+    """
+    folder = folder_of(parameters["start"])
+    config = BertConfig.from_pretrained(folder)
+    if not 1 <= parameters["layers"] <= config.num_hidden_layers:
+        raise ConfigError(
+            f"layers is {parameters['layers']}, need 1 to {config.num_hidden_layers} "
+            f"(what {parameters['start']} has); correct it."
+        )
+    config.name_or_path = parameters["start"]
+    config.num_hidden_layers = parameters["layers"]
+    config.num_labels = 1
+    config.hidden_dropout_prob = config.attention_probs_dropout_prob = parameters["dropout"]
+    config.classifier_dropout = parameters["head_dropout"]
+    config._attn_implementation = parameters["attention"]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        ranker = BertForSequenceClassification(config)
+        ranker.classifier.weight.data.normal_(std=0.02)
+    weights = load_file(folder / "model.safetensors")
+    missing = [name for name in ranker.bert.state_dict() if name not in weights]
+    if missing:
+        raise DataError(f"{folder}/model.safetensors: weight {missing[0]!r} is missing.")
+    ranker.bert.load_state_dict({name: weights[name] for name in ranker.bert.state_dict()})
+    return ranker
+
+
+def scores(ranker: Any, batch: Batch, precision: str) -> Tensor:
+    """Return the score of each sequence, float32 [sequences].
+
+    The encoder runs in bfloat16 if `precision` is `bf16`; dropout and the last linear layer run in
+    float32, outside autocast, so that scores never tie for want of digits.
+    """
+    device = ranker.classifier.weight.device
+    with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
+        pooled = ranker.bert(
+            input_ids=torch.from_numpy(batch.ids).to(device),
+            attention_mask=torch.from_numpy(batch.mask).to(device),
+            token_type_ids=torch.from_numpy(batch.types).to(device),
+        ).pooler_output
+    logits: Tensor = ranker.classifier(ranker.dropout(pooled.float()))
+    return logits[:, 0]
+
+
+def save(ranker: Any, folder: Path | str) -> None:
+    """Write a Hugging Face folder: config.json, model.safetensors and the tokenizer's files.
+
+    `AutoModelForSequenceClassification` and `sentence_transformers.CrossEncoder` load it. The
+    folder appears whole or not at all.
+    """
+    folder = Path(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
+        temporary = Path(name) / folder.name
+        ranker.save_pretrained(temporary)
+        source = folder_of(ranker.config.name_or_path)
+        for file in TOKENIZER_FILES:
+            shutil.copyfile(source / file, temporary / file)
+        if folder.exists():
+            shutil.rmtree(folder)
+        temporary.rename(folder)
+
+
+def load(folder: Path | str) -> Any:
+    """Load a saved ranker in evaluation mode.
+
+    Raises:
+        DataError: if a file is missing or damaged, or a weight has no place.
+    """
+    folder = Path(folder)
+    config = BertConfig.from_pretrained(folder)
+    config._attn_implementation = "eager"
+    ranker = BertForSequenceClassification(config)
+    with _told(folder):
+        ranker.load_state_dict(load_file(folder / "model.safetensors"))
+    return ranker.eval()
+
+
+@contextlib.contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, SafetensorError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(
+            f"{folder}/model.safetensors: cannot be read ({reason}); delete it and train again."
+        ) from error

@@ -1,0 +1,160 @@
+"""The token store: every text tokenised once, its ids in memory-mapped arrays.
+
+A folder holds, for `documents` and for `queries`, the ids of all texts end to end (`*.ids.npy`)
+and where each text begins (`*.offsets.npy`, int64 [texts + 1]), in the order of the collection's
+files; `special.json` holds the ids of [CLS], [SEP] and [PAD].
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolbias.errors import DataError
+from poolbias.files import atomic_path, read_json, write_json
+
+Ids = NDArray[np.int64]
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a sequence may be, in word pieces.
+
+    The query is cut to `query`; then only the document is cut, to `document` and so that the whole
+    sequence with its three special tokens has at most `sequence` (if given). A document always
+    keeps at least one word piece.
+    """
+
+    query: int
+    document: int
+    sequence: int | None = None
+
+    def __post_init__(self) -> None:
+        least = self.query + 4  # three special tokens and one of the document
+        if self.query < 1 or self.document < 1:
+            raise DataError("query and document need at least one token each; raise the limits.")
+        if self.sequence is not None and self.sequence < least:
+            raise DataError(
+                f"sequence_tokens is {self.sequence}, need at least {least} so that a query of "
+                f"{self.query} tokens leaves one for the document; raise it."
+            )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sequences `[CLS] query [SEP] document [SEP]`, padded: int64 [sequences, longest].
+
+    `types` is 0 for the query's part and 1 for the document's; `mask` is 1 where not padding.
+    """
+
+    ids: Ids
+    types: Ids
+    mask: Ids
+
+
+class Texts:
+    """The token ids of one file of texts."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.ids = np.load(folder / f"{name}.ids.npy", mmap_mode="r", allow_pickle=False)
+        self.offsets = np.load(folder / f"{name}.offsets.npy", mmap_mode="r", allow_pickle=False)
+        if self.offsets[-1] != len(self.ids):
+            raise DataError(
+                f"{folder}/{name}.ids.npy: holds {len(self.ids)} ids, need {self.offsets[-1]}; "
+                "the token store is damaged, delete the folder and make it again."
+            )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def lengths(self, rows: Ids) -> Ids:
+        """Return the number of word pieces of each text, uncut, int64 [rows]."""
+        lengths: Ids = self.offsets[rows + 1] - self.offsets[rows]
+        return lengths
+
+
+class TokenStore:
+    """Queries and documents of a collection as token ids."""
+
+    def __init__(self, folder: Path | str) -> None:
+        folder = Path(folder)
+        self.queries = Texts(folder, "queries")
+        self.documents = Texts(folder, "documents")
+        special = read_json(folder / "special.json")
+        self.cls, self.sep, self.pad = (int(special[name]) for name in SPECIAL)
+
+    def lengths(self, query_rows: Ids, document_rows: Ids, limits: Limits) -> tuple[Ids, Ids]:
+        """Return how many word pieces of each query and of each document a sequence keeps."""
+        query = np.minimum(self.queries.lengths(query_rows), limits.query)
+        room = np.full_like(query, limits.document)
+        if limits.sequence is not None:
+            room = np.minimum(room, limits.sequence - 3 - query)
+        return query, np.minimum(self.documents.lengths(document_rows), room)
+
+    def batch(self, query_rows: Ids, document_rows: Ids, limits: Limits) -> Batch:
+        """Return the padded sequences of pairs (row of the query, row of the document)."""
+        query, document = (
+            length[:, None] for length in self.lengths(query_rows, document_rows, limits)
+        )
+        end = query + document + 2  # column of the last [SEP]
+        column = np.arange(int(end.max(initial=0)) + 1)[None, :]
+        ids = np.full((len(query_rows), column.shape[1]), self.pad, dtype=np.int64)
+        ids[:, 0] = self.cls
+        in_query = (column > 0) & (column <= query)
+        in_document = (column > query + 1) & (column < end)
+        source = self.queries.offsets[query_rows][:, None] + column - 1
+        ids[in_query] = self.queries.ids[source[in_query]]
+        source = self.documents.offsets[document_rows][:, None] + column - query - 2
+        ids[in_document] = self.documents.ids[source[in_document]]
+        ids[(column == query + 1) | (column == end)] = self.sep
+        types = ((column > query + 1) & (column <= end)).astype(np.int64)
+        return Batch(ids, types, (column <= end).astype(np.int64))
+
+
+def build(
+    documents: Sequence[str], queries: Sequence[str], tokenizer_file: Path | str, folder: Path | str
+) -> dict[str, float]:
+    """Tokenise texts, uncut and without special tokens, into the store at `folder`.
+
+    Args:
+        documents: texts in the order of the collection's file.
+        queries: likewise.
+        tokenizer_file: a `tokenizer.json` of the tokenizers library.
+        folder: made if need be; each file is written atomically, `special.json` last.
+
+    Returns:
+        Numbers of texts and mean numbers of word pieces.
+    """
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(tokenizer_file))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    kind = np.uint16 if tokenizer.get_vocab_size() <= 2**16 else np.int32
+    folder = Path(folder)
+    figures: dict[str, float] = {}
+    for name, texts in (("documents", documents), ("queries", queries)):
+        encoded = [
+            encoding.ids
+            for start in range(0, len(texts), 1024)
+            for encoding in tokenizer.encode_batch(
+                list(texts[start : start + 1024]), add_special_tokens=False
+            )
+        ]
+        offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+        np.cumsum([len(ids) for ids in encoded], out=offsets[1:])
+        flat = np.fromiter((i for ids in encoded for i in ids), dtype=kind, count=int(offsets[-1]))
+        save_array(folder / f"{name}.ids.npy", flat)
+        save_array(folder / f"{name}.offsets.npy", offsets)
+        figures |= {name: len(texts), f"{name}_mean_tokens": float(np.diff(offsets).mean())}
+    write_json(folder / "special.json", {name: tokenizer.token_to_id(name) for name in SPECIAL})
+    return figures
+
+
+def save_array(path: Path | str, array: NDArray[np.generic]) -> None:
+    """Write one array atomically as `.npy`, without pickle."""
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.save(file, array, allow_pickle=False)

@@ -1,0 +1,68 @@
+"""A training as a job: its files in, the trained models and their records out."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from poolbias import models
+from poolbias.candidates import Candidates
+from poolbias.device import prepare
+from poolbias.formats.tsv import write_table
+from poolbias.stage import Job, progress
+from poolbias.tokens import TokenStore
+from poolbias.training.loop import Trainer
+
+
+def train(job: Job, names: tuple[str, ...]) -> None:
+    """Train the models `names` ("R", or "R" and "S") and write them with `training.tsv`.
+
+    Inputs of the job: `tokens`, `candidates`. Outputs: `training` and `timing` (per step), one
+    `model.safetensors` per name (option `r`, `s`), whose folder is the model's, and `snapshots`:
+    `.../step-<n>/<name>/model.safetensors` for each model and step to keep.
+    """
+    parameters = job.parameters
+    device = prepare(parameters["device"], parameters["threads"])
+    kind = models.ranker(parameters["ranker"]["kind"])
+    seed = parameters["seed"]
+    trainer = Trainer(
+        parameters=parameters,
+        store=TokenStore(job.path("tokens")),
+        candidates=Candidates.load(job.path("candidates")),
+        models={
+            name: kind.start(parameters["ranker"], head_seed(seed, name)).to(device)
+            for name in names
+        },
+        scorer=kind.scores,
+        seed=seed,
+    )
+    snapshots = job.files.get("snapshots", [])
+    steps = parameters["training"]["steps"]
+    rows, times = [], []
+    for row, time in progress(trainer.steps(), steps, "training", "steps"):
+        rows.append(row)
+        times.append(time)
+        for path in snapshots:
+            if path.parts[-3] == f"step-{int(row['step'])}":
+                kind.save(trainer.models[path.parts[-2]], path.parent)
+    for name in names:
+        kind.save(trainer.models[name], _folder(job, name))
+    training = pd.DataFrame(rows)
+    write_table(job.path("training"), training)
+    write_table(job.path("timing"), pd.DataFrame(times))
+    seconds = float(np.sum([time["seconds"] for time in times]))
+    job.report(
+        steps=steps,
+        loss_at_end=float(training["loss_r"].tail(max(steps // 10, 1)).mean()),
+        pairs_per_second=steps * parameters["training"]["pairs"] / seconds,
+        weight_warnings=trainer.watch.warnings,
+    )
+
+
+def head_seed(seed: int, name: str) -> int:
+    """Return the seed of the random head of model `name`: R and S start from different heads."""
+    return int(np.random.SeedSequence([seed, 0, ord(name)]).generate_state(1, np.uint64)[0] >> 1)
+
+
+def _folder(job: Job, name: str) -> Path:
+    return job.path(name.lower()).parent

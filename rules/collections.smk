@@ -1,0 +1,94 @@
+# Collections: documents, queries, truth; the labels of simulated annotators; token ids.
+
+
+wildcard_constraints:
+    collection=get_pattern(COLLECTIONS),
+    pool=get_pattern(POOLS),
+    tokenizer=get_pattern({ranker.start for ranker in STUDY.rankers.values()}),
+
+
+rule build_collection:
+    """Documents, queries, truth and splits of a collection."""
+    output:
+        documents="results/collections/{collection}/documents.tsv",
+        pool_documents="results/collections/{collection}/pool_documents.tsv",
+        queries="results/collections/{collection}/queries.tsv",
+        truth="results/collections/{collection}/truth.qrels",
+        statistics="results/collections/{collection}/statistics.json",
+    log:
+        text="results/logs/build_collection/{collection}.log",
+        parameters="results/logs/build_collection/{collection}.json",
+    benchmark:
+        "results/benchmarks/build_collection/{collection}.tsv"
+    params:
+        json=lambda wildcards: get_json(**COLLECTIONS[wildcards.collection].model_dump()),
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+        cpus_per_task=1,
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    message:
+        "Build the collection {wildcards.collection}"
+    shell:
+        RUN + "--documents {output.documents} --pool-documents {output.pool_documents} "
+        "--queries {output.queries} --truth {output.truth} --statistics {output.statistics}"
+
+
+rule build_labels:
+    """What simulated annotators label of the documents that a pool shows them."""
+    input:
+        queries="results/collections/{collection}/queries.tsv",
+        truth="results/collections/{collection}/truth.qrels",
+        runs=get_pool_runs,
+    output:
+        labels="results/collections/{collection}/pools/{pool}/labels.qrels",
+        pool="results/collections/{collection}/pools/{pool}/pool.tsv",
+        statistics="results/collections/{collection}/pools/{pool}/statistics.json",
+    log:
+        text="results/logs/build_labels/{collection}/{pool}.log",
+        parameters="results/logs/build_labels/{collection}/{pool}.json",
+    benchmark:
+        "results/benchmarks/build_labels/{collection}/{pool}.tsv"
+    params:
+        json=lambda wildcards: get_json(**POOLS[wildcards.pool].model_dump()),
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+        cpus_per_task=1,
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    message:
+        "Label what the pool {wildcards.pool} shows of {wildcards.collection}"
+    shell:
+        RUN + "--queries {input.queries} --truth {input.truth} --runs {input.runs} "
+        "--labels {output.labels} --pool {output.pool} --statistics {output.statistics}"
+
+
+rule build_tokens:
+    """Token ids of every query and document, memory-mapped."""
+    input:
+        documents="results/collections/{collection}/documents.tsv",
+        queries="results/collections/{collection}/queries.tsv",
+    output:
+        tokens=directory("results/tokens/{collection}/{tokenizer}"),
+    log:
+        text="results/logs/build_tokens/{collection}/{tokenizer}.log",
+        parameters="results/logs/build_tokens/{collection}/{tokenizer}.json",
+    benchmark:
+        "results/benchmarks/build_tokens/{collection}/{tokenizer}.tsv"
+    params:
+        json=lambda wildcards: get_json(start=wildcards.tokenizer),
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+        cpus_per_task=1,
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    message:
+        "Tokenise {wildcards.collection} for {wildcards.tokenizer}"
+    shell:
+        RUN + "--documents {input.documents} --queries {input.queries} --tokens {output.tokens}"

@@ -1,0 +1,94 @@
+# Evaluation: measures per query, by truth and by labels; false negatives among candidates.
+
+
+wildcard_constraints:
+    ranked=r"(runs|rankings)/.+",
+    judgements=get_pattern(["truth", *(f"labels-{pool}" for pool in POOLS)]),
+    split="train|dev|test",
+
+
+rule evaluate:
+    """Measures per query of a run or ranking, by the truth or by a pool's labels."""
+    input:
+        unpack(get_judgements),
+        runs="results/{ranked}/{split}.run.gz",
+    output:
+        per_query="results/metrics/{ranked}/{split}.{judgements}.tsv",
+    log:
+        text="results/logs/evaluate/{ranked}/{split}.{judgements}.log",
+        parameters="results/logs/evaluate/{ranked}/{split}.{judgements}.json",
+    benchmark:
+        "results/benchmarks/evaluate/{ranked}/{split}.{judgements}.tsv"
+    params:
+        json=lambda wildcards: get_json(split=wildcards.split, measures=STUDY.evaluation.measures),
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+        cpus_per_task=1,
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    message:
+        "Measure {wildcards.ranked}/{wildcards.split} by {wildcards.judgements}"
+    shell:
+        RUN + "--queries {input.queries} --judgements {input.judgements} --runs {input.runs} "
+        "--per-query {output.per_query}"
+
+
+rule count_false_negatives:
+    """Unlabelled relevant documents among the candidates at the top of a run."""
+    input:
+        queries="results/collections/{collection}/queries.tsv",
+        truth="results/collections/{collection}/truth.qrels",
+        labels="results/collections/{collection}/pools/{pool}/labels.qrels",
+        run="results/runs/{collection}/{retriever}/{split}.run.gz",
+    output:
+        shares="results/metrics/runs/{collection}/{retriever}/{split}.false-negatives-{pool}.tsv",
+    log:
+        text="results/logs/count_false_negatives/{collection}/{retriever}/{split}.{pool}.log",
+        parameters="results/logs/count_false_negatives/{collection}/{retriever}/{split}.{pool}.json",
+    benchmark:
+        "results/benchmarks/count_false_negatives/{collection}/{retriever}/{split}.{pool}.tsv"
+    params:
+        json=lambda wildcards: get_json(
+            split=wildcards.split, depths=STUDY.figures.figure_1.shares_depths
+        ),
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+        cpus_per_task=1,
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    message:
+        "Count false negatives at the top of {wildcards.retriever}, {wildcards.split}"
+    shell:
+        RUN + "--queries {input.queries} --truth {input.truth} --labels {input.labels} "
+        "--run {input.run} --shares {output.shares}"
+
+
+rule summarise_metrics:
+    """Mean and interval of every ranking of the study, by truth and by labels."""
+    input:
+        queries=f"results/collections/{get_collection_keys()[0]}/queries.tsv",
+        per_query=[row["path"] for row in get_rankings()],
+    output:
+        summary=f"results/{STUDY.study}/metrics.tsv",
+    log:
+        text=f"results/logs/summarise_metrics/{STUDY.study}.log",
+        parameters=f"results/logs/summarise_metrics/{STUDY.study}.json",
+    benchmark:
+        f"results/benchmarks/summarise_metrics/{STUDY.study}.tsv"
+    params:
+        json=get_summary_json(),
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+        cpus_per_task=1,
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    message:
+        "Summarise the metrics of the study"
+    shell:
+        RUN + "--queries {input.queries} --per-query {input.per_query} --summary {output.summary}"

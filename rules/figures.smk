@@ -1,0 +1,34 @@
+# Figures: redrawn from metrics alone.
+
+
+rule figure_1:
+    """Figure 1: the recall of retrievers beside the MRR@10 of naive rankers trained on them."""
+    input:
+        **get_figure_1_inputs(),
+    output:
+        pdf=f"results/{STUDY.study}/figures/figure_1.pdf",
+        svg=f"results/{STUDY.study}/figures/figure_1.svg",
+        png=f"results/{STUDY.study}/figures/figure_1.png",
+        table=f"results/{STUDY.study}/figures/figure_1.tsv",
+    log:
+        text=f"results/logs/figure_1/{STUDY.study}.log",
+        parameters=f"results/logs/figure_1/{STUDY.study}.json",
+    benchmark:
+        f"results/benchmarks/figure_1/{STUDY.study}.tsv"
+    params:
+        json=get_figure_1_json(),
+        paper_tables=str(Path(workflow.basedir) / "config" / "paper_tables.tsv"),
+        paper_tables_hash=sha256_of(Path(workflow.basedir) / "config" / "paper_tables.tsv"),
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+        cpus_per_task=1,
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    message:
+        "Draw Figure 1"
+    shell:
+        RUN + "--paper-tables {params.paper_tables} --queries {input.queries} "
+        "--recall {input.recall} --rankings {input.rankings} --shares {input.shares} "
+        "--pdf {output.pdf} --svg {output.svg} --png {output.png} --table {output.table}"

@@ -1,0 +1,36 @@
+# Negatives: which unlabelled candidates may be drawn, how likely.
+
+
+wildcard_constraints:
+    candidates=get_pattern(CANDIDATES),
+
+
+rule build_candidates:
+    """The candidates table of a run, a pool and a choice of negatives."""
+    input:
+        unpack(get_candidates_inputs),
+    output:
+        candidates=directory("results/candidates/{candidates}"),
+        statistics="results/candidates/{candidates}.json",
+    log:
+        text="results/logs/build_candidates/{candidates}.log",
+        parameters="results/logs/build_candidates/{candidates}.json",
+    benchmark:
+        "results/benchmarks/build_candidates/{candidates}.tsv"
+    params:
+        json=lambda wildcards: get_json(
+            **CANDIDATES[wildcards.candidates].parameters["negatives"]
+        ),
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=30,
+        cpus_per_task=1,
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    message:
+        "Choose the negatives {wildcards.candidates}"
+    shell:
+        RUN + "--queries {input.queries} --documents {input.documents} --run {input.run} "
+        "--labels {input.labels} --truth {input.truth} "
+        "--candidates {output.candidates} --statistics {output.statistics}"

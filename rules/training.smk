@@ -1,0 +1,82 @@
+# Training: one ranker per experiment and seed.
+
+
+wildcard_constraints:
+    experiment=get_pattern(EXPERIMENTS),
+    seed=r"\d+",
+
+
+rule train_ranker:
+    """A ranker trained on its own."""
+    input:
+        unpack(get_training_inputs),
+    output:
+        r="results/rankers/{experiment}/seed-{seed}/R/model.safetensors",
+        config="results/rankers/{experiment}/seed-{seed}/R/config.json",
+        training="results/rankers/{experiment}/seed-{seed}/training.tsv",
+        timing="results/rankers/{experiment}/seed-{seed}/timing.tsv",
+        manifest="results/rankers/{experiment}/seed-{seed}/manifest.json",
+    wildcard_constraints:
+        experiment=get_pattern(name for name, e in EXPERIMENTS.items() if not e.coupled),
+    log:
+        text="results/logs/train_ranker/{experiment}/seed-{seed}.log",
+        parameters="results/logs/train_ranker/{experiment}/seed-{seed}.json",
+    benchmark:
+        "results/benchmarks/train_ranker/{experiment}/seed-{seed}.tsv"
+    params:
+        json=get_training_json,
+    threads: STUDY.threads
+    resources:
+        mem_mb=6000,
+        runtime=120,
+        cpus_per_task=STUDY.threads,
+        gpu=get_gpus(),
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    message:
+        "Train {wildcards.experiment}, seed {wildcards.seed}"
+    shell:
+        RUN + "--tokens {input.tokens} --candidates {input.candidates} --r {output.r} "
+        "--training {output.training} --timing {output.timing} --manifest {output.manifest}"
+
+
+rule train_coupled_ranker:
+    """A relevance model R and a selection model S that weight each other's pairs."""
+    input:
+        unpack(get_training_inputs),
+    output:
+        r="results/rankers/{experiment}/seed-{seed}/R/model.safetensors",
+        config="results/rankers/{experiment}/seed-{seed}/R/config.json",
+        s="results/rankers/{experiment}/seed-{seed}/S/model.safetensors",
+        training="results/rankers/{experiment}/seed-{seed}/training.tsv",
+        timing="results/rankers/{experiment}/seed-{seed}/timing.tsv",
+        manifest="results/rankers/{experiment}/seed-{seed}/manifest.json",
+        snapshots=expand(
+            "results/rankers/{{experiment}}/seed-{{seed}}/snapshots/step-{step}/{model}/model.safetensors",
+            step=STUDY.probe.steps,
+            model=["R", "S"],
+        ),
+    wildcard_constraints:
+        experiment=get_pattern(name for name, e in EXPERIMENTS.items() if e.coupled),
+    log:
+        text="results/logs/train_coupled_ranker/{experiment}/seed-{seed}.log",
+        parameters="results/logs/train_coupled_ranker/{experiment}/seed-{seed}.json",
+    benchmark:
+        "results/benchmarks/train_coupled_ranker/{experiment}/seed-{seed}.tsv"
+    params:
+        json=get_training_json,
+        snapshots="--snapshots" if STUDY.probe.steps else "",
+    threads: STUDY.threads
+    resources:
+        mem_mb=8000,
+        runtime=240,
+        cpus_per_task=STUDY.threads,
+        gpu=get_gpus(),
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    message:
+        "Train {wildcards.experiment}, seed {wildcards.seed}, with its selection model"
+    shell:
+        RUN + "--tokens {input.tokens} --candidates {input.candidates} --r {output.r} --s {output.s} "
+        "--training {output.training} --timing {output.timing} --manifest {output.manifest} "
+        "{params.snapshots} {output.snapshots}"

@@ -1,0 +1,30 @@
+"""Build one collection: documents, what annotators search, queries, complete truth, statistics."""
+
+from poolbias import collections, stage
+from poolbias.files import write_json
+from poolbias.formats.trec import write_qrels
+from poolbias.formats.tsv import write_table
+
+
+def main(job: stage.Job) -> None:
+    parameters = {name: value for name, value in job.parameters.items() if name != "kind"}
+    collection = collections.build(job.parameters["kind"], parameters)
+    write_table(job.path("documents"), collection.documents)
+    write_table(job.path("pool_documents"), collection.pool_documents)
+    write_table(job.path("queries"), collection.queries)
+    write_qrels(job.path("truth"), collection.truth)
+    write_json(job.path("statistics"), collection.statistics)
+    job.report(
+        documents=len(collection.documents),
+        queries=len(collection.queries),
+        relevant=len(collection.truth),
+    )
+
+
+if __name__ == "__main__":
+    stage.run(
+        main,
+        str(__doc__),
+        inputs=[],
+        outputs=["documents", "pool_documents", "queries", "truth", "statistics", "manifest?"],
+    )
