@@ -52,7 +52,7 @@ class Candidates:
                 continue
             try:
                 arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False)
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, EOFError) as error:
                 raise DataError(
                     f"{path}: cannot be read ({error}); delete {folder} and make it again."
                 ) from error

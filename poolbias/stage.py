@@ -106,8 +106,9 @@ def run(
             names = [name.rstrip("+?") for name in inputs if name.rstrip("+?") in files]
             _check_inputs([file for name in names for file in files[name]])
             job = Job(stage_name, parameters, files, names)
-            log.info("%s: parameters %s %s", stage_name, hash_of(parameters, 16), parameters)
-            log.info("versions: %s", ", ".join(f"{n} {v}" for n, v in versions().items()))
+            log.info("%s starts, parameters %s", stage_name, hash_of(parameters, 16))
+            log.debug("parameters: %s", parameters)
+            log.debug("versions: %s", ", ".join(f"{n} {v}" for n, v in versions().items()))
             main(job)
             if "manifest" in files:
                 job.write_manifest(job.path("manifest"))
@@ -189,7 +190,8 @@ def _logging_to(path: Path | None) -> Iterator[None]:
     for handler in handlers:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         log.addHandler(handler)
-    log.setLevel(logging.INFO)
+    handlers[0].setLevel(logging.INFO)  # a log file also tells parameters and versions
+    log.setLevel(logging.DEBUG)
     log.propagate = False
     try:
         yield

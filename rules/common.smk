@@ -168,6 +168,13 @@ def get_judgements(wildcards):
     return {"queries": f"{folder}/queries.tsv", "judgements": f"{folder}/{judgements}"}
 
 
+def get_evaluation_json(wildcards):
+    """Return the measures of a run or ranking; Figure 1's recall is always among them."""
+    recall = f"R@{STUDY.figures.figure_1.recall_cut}"
+    measures = list(dict.fromkeys([*STUDY.evaluation.measures, recall]))
+    return get_json(split=wildcards.split, measures=measures)
+
+
 def get_gpus():
     """Return how many GPUs a job that runs a model asks for."""
     return int(STUDY.device == "cuda")

@@ -20,7 +20,7 @@ rule evaluate:
     benchmark:
         "results/benchmarks/evaluate/{ranked}/{split}.{judgements}.tsv"
     params:
-        json=lambda wildcards: get_json(split=wildcards.split, measures=STUDY.evaluation.measures),
+        json=get_evaluation_json,
     threads: 1
     resources:
         mem_mb=2000,

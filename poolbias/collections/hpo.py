@@ -60,6 +60,7 @@ from poolbias.formats.obo import Term, read_obo
 
 RELEASE = "hp/releases/2025-01-16"
 KINDS = ("layperson", "name")
+ROOT = "HP:0000001"
 
 # Counts of the release, by kind and least number of relevant documents (at most 200).
 EXPECTED = {
@@ -85,6 +86,7 @@ class Parameters:
         kinds: which of `KINDS` become queries.
         seed: keys the splits and the cut.
         shares: share of terms for each of train, dev and test.
+        root: the term whose part of the ontology is used; the whole ontology by default.
         maximum_queries: keep a keyed subset of terms with at most so many queries; all documents
             stay.
     """
@@ -95,6 +97,7 @@ class Parameters:
     kinds: list[str]
     seed: int
     shares: dict[str, float]
+    root: str = ROOT
     maximum_queries: int | None = None
 
     def __post_init__(self) -> None:
@@ -118,7 +121,7 @@ class Parameters:
                 near = difflib.get_close_matches(key, fields, n=1, cutoff=0)[0]
                 raise ConfigError(f"{key}: the collection hpo has no such key; use {near!r}?")
         for name in fields:
-            if name not in given and name != "maximum_queries":
+            if name not in given and name not in ("root", "maximum_queries"):
                 raise ConfigError(f"{name}: the collection hpo needs this key; add it.")
         return cls(**given)
 
@@ -134,7 +137,7 @@ def build(parameters: dict[str, Any]) -> Collection:
     chosen = Parameters.read(parameters)
     phenotypes = Phenotypes(read_obo(find_ontology()))
     check(phenotypes, EXPECTED)
-    return collect(phenotypes, chosen)
+    return collect(phenotypes.under(chosen.root), chosen)
 
 
 def find_ontology() -> Path:

@@ -3,10 +3,11 @@
 The decisions behind it are listed in `poolbias.collections.hpo`.
 """
 
+import dataclasses
 import graphlib
 from functools import cached_property
 
-from poolbias.errors import DataError
+from poolbias.errors import ConfigError, DataError
 from poolbias.formats.obo import Ontology, Term
 
 PHENOTYPIC_ABNORMALITY = "HP:0000118"
@@ -47,6 +48,27 @@ class Phenotypes:
                 f"({', '.join(circle)}); fetch the file again."
             ) from error
         return below
+
+    def under(self, root: str) -> "Phenotypes":
+        """Return the part of the ontology that is the term `root` and its descendants.
+
+        Raises:
+            ConfigError: if no live term has this id.
+        """
+        if root not in self.terms:
+            raise ConfigError(
+                f"root: {root!r} is no live term of {self.ontology.path}, need the id of one; "
+                "correct it."
+            )
+        inside = self.below[root]
+        terms = [
+            dataclasses.replace(
+                term, parents=tuple(parent for parent in term.parents if parent in inside)
+            )
+            for term in self.terms.values()
+            if term.id in inside
+        ]
+        return Phenotypes(dataclasses.replace(self.ontology, terms=terms))
 
     @cached_property
     def documents(self) -> dict[str, Term]:

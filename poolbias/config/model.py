@@ -30,6 +30,9 @@ class HpoCollection(Section):
     )
     minimum_relevant: int = Field(5, ge=1, description="Fewest relevant documents of a query.")
     maximum_relevant: int = Field(200, ge=1, description="Most relevant documents of a query.")
+    root: str = Field(
+        "HP:0000001", description="Term whose part of the ontology is used; the default is all."
+    )
     maximum_queries: int | None = Field(
         None, ge=3, description="Cut to about so many queries (seeded by term); null keeps all."
     )
@@ -56,6 +59,9 @@ class DenseRetriever(Section):
     kind: Literal["dense"] = Field("dense", description="The module that retrieves.")
     model: Literal["all-MiniLM-L6-v2"] = Field(
         "all-MiniLM-L6-v2", description="The published bi-encoder, used as it is."
+    )
+    precision: Literal["bf16", "float32"] = Field(
+        "float32", description="Arithmetic of the bi-encoder."
     )
     depth: int = Field(200, ge=1, description="Documents retrieved per query.")
 

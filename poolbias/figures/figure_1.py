@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from poolbias.figures import style
 from poolbias.figures.figure_1_data import LABELS, TRUTH, PerQuery, build_data, read_data
@@ -57,7 +58,7 @@ def draw(frame: pd.DataFrame) -> Figure:
             _draw_bars(axis, rows_shown, names)
         _draw_depths(figure.add_subplot(grid[:, 2]), panels["d"], ours)
         figure.legend(handles=_legend(frame), loc="outside upper left", ncols=5)
-        text = textwrap.fill(caption(frame), 150)
+        text = textwrap.fill(caption(frame), 140)
         figure.supxlabel(text, x=0.012, ha="left", fontsize=6.5, color=style.GREY)
         return style.freeze(figure)
 
@@ -113,7 +114,8 @@ def _draw_bars(axis: Axes, rows: pd.DataFrame, retrievers: list[str]) -> None:
     axis.set_ylim(len(retrievers) - 0.5, -0.5)
     axis.set_yticks(range(len(retrievers)), [style.retriever_name(name) for name in retrievers])
     axis.tick_params(axis="y", length=0)
-    axis.locator_params(axis="x", nbins=4)
+    ticks = [tick for tick in MaxNLocator(4).tick_values(0, reach) if tick <= reach]
+    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])  # none at the next panel's edge
     axis.grid(axis="x")
 
 

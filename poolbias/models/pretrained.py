@@ -1,4 +1,4 @@
-"""Where the pretrained models that come with installed packages lie, and that they are unchanged."""
+"""Where the pretrained models of installed packages lie, and whether they are unchanged."""
 
 import functools
 import importlib.util

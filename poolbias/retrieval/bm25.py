@@ -156,8 +156,8 @@ def strictly_descending(run: pd.DataFrame) -> pd.DataFrame:
     groups = run["query_id"].to_numpy()
     place = run.groupby("query_id", sort=False).cumcount().to_numpy()
     lowered = pd.Series(steps + place).groupby(groups, sort=False).cummin().to_numpy() - place
-    bits = np.where(lowered >= 0, lowered, -lowered | 0x80000000)
-    return run.assign(score=bits.astype(np.uint32).view(np.float32))
+    bits = np.where(lowered >= 0, lowered, 0x80000000 - lowered).astype(np.uint32)
+    return run.assign(score=bits.view(np.float32))
 
 
 def _in_order(run: pd.DataFrame, query_ids: list[str], depth: int) -> pd.DataFrame:

@@ -155,8 +155,8 @@ def _errors(lines: list[str]) -> list[str]:
         match = _LOG_LINE.fullmatch(line)
         if match and match["level"] in {"ERROR", "FATAL"}:
             errors.append(match["rest"])
-        elif line.startswith(("Error: ", "Exception in thread")):
-            errors.append(line)
-        elif following.startswith("\tat ") and not line.startswith("\tat "):
+            continue
+        above_trace = following.startswith("\tat ") and not line.startswith("\tat ")
+        if above_trace or line.startswith(("Error: ", "Exception in thread")):
             errors.append(line)
     return errors

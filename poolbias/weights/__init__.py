@@ -8,9 +8,10 @@ from typing import Any
 
 from poolbias.registry import resolve
 
+# A module is never called like its function: importing it would hide the function.
 REGISTRY = {
-    "one": "poolbias.weights.one:one",
-    "coupled": "poolbias.weights.coupled:coupled",
+    "one": "poolbias.weights.constant:one",
+    "coupled": "poolbias.weights.coupling:coupled",
 }
 # Weights that need the scores of a second model, trained beside the first.
 COUPLED = frozenset({"coupled"})

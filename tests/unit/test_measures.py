@@ -21,13 +21,31 @@ def qrels_of(*rows):
 
 
 def values(frame):
-    return dict(zip(zip(frame["query_id"], frame["measure"], strict=True), frame["value"], strict=True))
+    return dict(
+        zip(zip(frame["query_id"], frame["measure"], strict=True), frame["value"], strict=True)
+    )
 
 
 def test_measures_by_hand():
     run = run_of(("q", "a", 4.0), ("q", "b", 3.0), ("q", "c", 2.0), ("q", "d", 1.0))
     qrels = qrels_of(("q", "b", 1), ("q", "d", 3), ("q", "z", 2), ("q", "a", 0))
-    found = values(evaluate(run, qrels, ["RR@10", "RR(rel=2)@10", "R@100", "R@2", "nDCG@10", "Success@1", "Success@2", "P@4", "RR(rel=2)@3"]))  # fmt: skip
+    found = values(
+        evaluate(
+            run,
+            qrels,
+            [
+                "RR@10",
+                "RR(rel=2)@10",
+                "R@100",
+                "R@2",
+                "nDCG@10",
+                "Success@1",
+                "Success@2",
+                "P@4",
+                "RR(rel=2)@3",
+            ],
+        )
+    )
     # Ranks: a irrelevant, b grade 1 (rank 2), c unjudged, d grade 3 (rank 4); z not found.
     gain = 1 / math.log2(3) + 3 / math.log2(5)
     ideal = 3 / math.log2(2) + 2 / math.log2(3) + 1 / math.log2(4)
@@ -70,7 +88,11 @@ def random_case(generator):
         for query in range(4)
         for document in generator.choice(documents, 20, replace=False)
     ]
-    judged = [(f"q{query}", f"d{number}", int(generator.integers(3))) for query in range(5) for number in range(0, 30, 3)]  # fmt: skip
+    judged = [
+        (f"q{query}", f"d{number}", int(generator.integers(3)))
+        for query in range(5)
+        for number in range(0, 30, 3)
+    ]
     return run_of(*rows), qrels_of(*judged)
 
 
@@ -89,8 +111,10 @@ def test_rows_in_any_order_give_the_same_numbers_and_rr_agrees_with_an_oracle():
         run, qrels = random_case(generator)
         first = evaluate(run, qrels, ALL)
         shuffled = evaluate(
-            run.sample(frac=1, random_state=generator), qrels.sample(frac=1, random_state=generator), ALL
-        )  # fmt: skip
+            run.sample(frac=1, random_state=generator),
+            qrels.sample(frac=1, random_state=generator),
+            ALL,
+        )
         pd.testing.assert_frame_equal(first, shuffled)
         pd.testing.assert_frame_equal(summarise(first), summarise(shuffled))
         found = values(first)
@@ -146,11 +170,19 @@ def test_duplicate_judgements_and_nan_scores_stop():
 @pytest.mark.parametrize(
     ("name", "near"),
     [
-        ("ndgc@10", "nDCG@10"), ("MRR@10", "spelled 'RR@10'"), ("mrr@10", "RR@10"), ("R", "R@100"),
-        ("recall@50", "R@100"), ("NumQ", "nDCG@10"), ("ERR@10", "RR@10"), ("RR@0", "RR@10"),
-        ("RR(foo=1)@10", "RR@10"), ("import os", "RR@10"), ("", "RR@10"),
+        ("ndgc@10", "nDCG@10"),
+        ("MRR@10", "spelled 'RR@10'"),
+        ("mrr@10", "RR@10"),
+        ("R", "R@100"),
+        ("recall@50", "R@100"),
+        ("NumQ", "nDCG@10"),
+        ("ERR@10", "RR@10"),
+        ("RR@0", "RR@10"),
+        ("RR(foo=1)@10", "RR@10"),
+        ("import os", "RR@10"),
+        ("", "RR@10"),
     ],
-)  # fmt: skip
+)
 def test_unknown_measure_is_named_with_near_ones(name, near):
     with pytest.raises(ConfigError) as caught:
         evaluate(run_of(("q", "a", 1.0)), qrels_of(("q", "a", 1)), ["RR@10", name])

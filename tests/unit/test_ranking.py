@@ -77,7 +77,9 @@ def test_missing_column_and_missing_id_are_told():
 
 def test_ties_counts_equal_neighbours_within_queries_only():
     # q: 2 neighbours (one tie); p: 1 neighbour (no tie); q's last and p's first both score 1.
-    run = run_of(("q", "a", 1.0), ("q", "b", 1.0), ("q", "c", 2.0), ("p", "d", 1.0), ("p", "e", 0.0))
+    run = run_of(
+        ("q", "a", 1.0), ("q", "b", 1.0), ("q", "c", 2.0), ("p", "d", 1.0), ("p", "e", 0.0)
+    )
     assert ties(run) == pytest.approx(1 / 3)
     assert ties(run_of(("q", "a", 1.0), ("p", "a", 1.0))) == 0.0
     assert ties(run_of(("q", "a", 1.0), ("q", "b", 1.0))) == 1.0

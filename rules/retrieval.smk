@@ -1,0 +1,142 @@
+# Retrieval: runs of every retriever, for the queries of each split.
+
+
+wildcard_constraints:
+    retriever=get_pattern(RETRIEVERS),
+
+
+rule build_index:
+    """A Lucene index of the texts that a retriever searches."""
+    input:
+        documents=get_searched_documents,
+    output:
+        index=directory("results/indexes/{collection}/{retriever}"),
+    log:
+        text="results/logs/build_index/{collection}/{retriever}.log",
+        parameters="results/logs/build_index/{collection}/{retriever}.json",
+    benchmark:
+        "results/benchmarks/build_index/{collection}/{retriever}.tsv"
+    params:
+        json=get_json(),
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=60,
+        cpus_per_task=1,
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    message:
+        "Index {wildcards.collection} for {wildcards.retriever}"
+    shell:
+        RUN + "--documents {input.documents} --index {output.index}"
+
+
+rule search_bm25:
+    """Runs by Lucene's BM25."""
+    input:
+        queries="results/collections/{collection}/queries.tsv",
+        index="results/indexes/{collection}/{retriever}",
+    output:
+        train="results/runs/{collection}/{retriever}/train.run.gz",
+        dev="results/runs/{collection}/{retriever}/dev.run.gz",
+        test="results/runs/{collection}/{retriever}/test.run.gz",
+        no_hits="results/runs/{collection}/{retriever}/no_hits.tsv",
+        manifest="results/runs/{collection}/{retriever}/manifest.json",
+    wildcard_constraints:
+        retriever=get_pattern(n for n, r in RETRIEVERS.items() if r.kind == "bm25"),
+    log:
+        text="results/logs/search_bm25/{collection}/{retriever}.log",
+        parameters="results/logs/search_bm25/{collection}/{retriever}.json",
+    benchmark:
+        "results/benchmarks/search_bm25/{collection}/{retriever}.tsv"
+    params:
+        json=lambda wildcards: get_json(
+            threads=STUDY.threads, **RETRIEVERS[wildcards.retriever].model_dump()
+        ),
+    threads: STUDY.threads
+    resources:
+        mem_mb=4000,
+        runtime=60,
+        cpus_per_task=STUDY.threads,
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    message:
+        "Search {wildcards.collection} with {wildcards.retriever}"
+    shell:
+        RUN + "--queries {input.queries} --index {input.index} "
+        "--train {output.train} --dev {output.dev} --test {output.test} "
+        "--no-hits {output.no_hits} --manifest {output.manifest}"
+
+
+rule encode_texts:
+    """Vectors of every query and document by a bi-encoder."""
+    input:
+        documents="results/collections/{collection}/documents.tsv",
+        queries="results/collections/{collection}/queries.tsv",
+    output:
+        documents_vectors="results/encodings/{collection}/{retriever}/documents.npy",
+        queries_vectors="results/encodings/{collection}/{retriever}/queries.npy",
+    log:
+        text="results/logs/encode_texts/{collection}/{retriever}.log",
+        parameters="results/logs/encode_texts/{collection}/{retriever}.json",
+    benchmark:
+        "results/benchmarks/encode_texts/{collection}/{retriever}.tsv"
+    params:
+        json=lambda wildcards: get_json(
+            device=STUDY.device,
+            threads=STUDY.threads,
+            **RETRIEVERS[wildcards.retriever].model_dump(include={"model", "precision"}),
+        ),
+    threads: STUDY.threads
+    resources:
+        mem_mb=4000,
+        runtime=60,
+        cpus_per_task=STUDY.threads,
+        gpu=get_gpus(),
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    message:
+        "Encode {wildcards.collection} with {wildcards.retriever}"
+    shell:
+        RUN + "--documents {input.documents} --queries {input.queries} "
+        "--documents-vectors {output.documents_vectors} --queries-vectors {output.queries_vectors}"
+
+
+rule search_dense:
+    """Runs by exact inner-product search over vectors."""
+    input:
+        documents="results/collections/{collection}/documents.tsv",
+        queries="results/collections/{collection}/queries.tsv",
+        documents_vectors="results/encodings/{collection}/{retriever}/documents.npy",
+        queries_vectors="results/encodings/{collection}/{retriever}/queries.npy",
+    output:
+        train="results/runs/{collection}/{retriever}/train.run.gz",
+        dev="results/runs/{collection}/{retriever}/dev.run.gz",
+        test="results/runs/{collection}/{retriever}/test.run.gz",
+        no_hits="results/runs/{collection}/{retriever}/no_hits.tsv",
+        manifest="results/runs/{collection}/{retriever}/manifest.json",
+    wildcard_constraints:
+        retriever=get_pattern(n for n, r in RETRIEVERS.items() if r.kind == "dense"),
+    log:
+        text="results/logs/search_dense/{collection}/{retriever}.log",
+        parameters="results/logs/search_dense/{collection}/{retriever}.json",
+    benchmark:
+        "results/benchmarks/search_dense/{collection}/{retriever}.tsv"
+    params:
+        json=lambda wildcards: get_json(
+            depth=RETRIEVERS[wildcards.retriever].depth, threads=STUDY.threads
+        ),
+    threads: STUDY.threads
+    resources:
+        mem_mb=4000,
+        runtime=60,
+        cpus_per_task=STUDY.threads,
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    message:
+        "Search {wildcards.collection} with {wildcards.retriever}"
+    shell:
+        RUN + "--documents {input.documents} --queries {input.queries} "
+        "--documents-vectors {input.documents_vectors} --queries-vectors {input.queries_vectors} "
+        "--train {output.train} --dev {output.dev} --test {output.test} "
+        "--no-hits {output.no_hits} --manifest {output.manifest}"

@@ -1,0 +1,37 @@
+"""Retrieve each query's best documents by the inner product of vectors, in one run per split."""
+
+import os
+
+from poolbias import stage
+
+
+def main(job: stage.Job) -> None:
+    # numpy takes its number of threads when it is first imported; it does not change the result.
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = str(job.parameters["threads"])
+    from poolbias.formats.tsv import read_table
+    from poolbias.retrieval import runs
+    from poolbias.retrieval.search import read_vectors, search
+
+    queries = read_table(job.path("queries"), ["query_id", "text", "split"])
+    documents = read_table(job.path("documents"), ["document_id"])
+    rows, scores = search(
+        read_vectors(job.path("queries_vectors"), len(queries)),
+        read_vectors(job.path("documents_vectors"), len(documents)),
+        depth=job.parameters["depth"],
+        tie_order=runs.id_order(documents["document_id"].tolist()),
+    )
+    run = runs.run_of_rows(
+        queries["query_id"].tolist(), documents["document_id"].tolist(), rows, scores
+    )
+    files = {name: job.path(name) for name in (*runs.SPLITS, "no_hits")}
+    job.report(**runs.write_splits(run, queries, files, tag="dense"))
+
+
+if __name__ == "__main__":
+    stage.run(
+        main,
+        str(__doc__),
+        inputs=["queries", "documents", "queries_vectors", "documents_vectors"],
+        outputs=["train", "dev", "test", "no_hits", "manifest"],
+    )
