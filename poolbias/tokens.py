@@ -155,6 +155,6 @@ def build(
 
 
 def save_array(path: Path | str, array: NDArray[np.generic]) -> None:
-    """Write one array atomically as `.npy`, without pickle."""
+    """Write one array, of any shape, atomically as `.npy`, without pickle."""
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         np.save(file, array, allow_pickle=False)

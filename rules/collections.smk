@@ -20,19 +20,22 @@ rule build_collection:
         parameters="results/logs/build_collection/{collection}.json",
     benchmark:
         "results/benchmarks/build_collection/{collection}.tsv"
-    params:
-        json=lambda wildcards: get_json(**COLLECTIONS[wildcards.collection].model_dump()),
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
         mem_mb=2000,
         runtime=10,
         cpus_per_task=1,
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=lambda wildcards: get_json(
+            **COLLECTIONS[wildcards.collection].model_dump()
+        ),
     message:
         "Build the collection {wildcards.collection}"
     shell:
-        RUN + "--documents {output.documents} --pool-documents {output.pool_documents} "
+        get_command("build_collection")
+        + "--documents {output.documents} --pool-documents {output.pool_documents} "
         "--queries {output.queries} --truth {output.truth} --statistics {output.statistics}"
 
 
@@ -51,19 +54,20 @@ rule build_labels:
         parameters="results/logs/build_labels/{collection}/{pool}.json",
     benchmark:
         "results/benchmarks/build_labels/{collection}/{pool}.tsv"
-    params:
-        json=lambda wildcards: get_json(**POOLS[wildcards.pool].model_dump()),
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
         mem_mb=2000,
         runtime=10,
         cpus_per_task=1,
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=lambda wildcards: get_json(**POOLS[wildcards.pool].model_dump()),
     message:
         "Label what the pool {wildcards.pool} shows of {wildcards.collection}"
     shell:
-        RUN + "--queries {input.queries} --truth {input.truth} --runs {input.runs} "
+        get_command("build_labels")
+        + "--queries {input.queries} --truth {input.truth} --runs {input.runs} "
         "--labels {output.labels} --pool {output.pool} --statistics {output.statistics}"
 
 
@@ -79,16 +83,17 @@ rule build_tokens:
         parameters="results/logs/build_tokens/{collection}/{tokenizer}.json",
     benchmark:
         "results/benchmarks/build_tokens/{collection}/{tokenizer}.tsv"
-    params:
-        json=lambda wildcards: get_json(start=wildcards.tokenizer),
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
         mem_mb=2000,
         runtime=30,
         cpus_per_task=1,
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=lambda wildcards: get_json(start=wildcards.tokenizer),
     message:
         "Tokenise {wildcards.collection} for {wildcards.tokenizer}"
     shell:
-        RUN + "--documents {input.documents} --queries {input.queries} --tokens {output.tokens}"
+        get_command("build_tokens")
+        + "--documents {input.documents} --queries {input.queries} --tokens {output.tokens}"

@@ -1,23 +1,20 @@
 # Helpers of the rules: the study, its keys, and the parameters that each stage gets as JSON.
 import json
-import os
 import re
 import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-# Scripts import the library beside this Snakefile, and run with this environment's Python.
 sys.path.insert(0, str(workflow.basedir))
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    [str(workflow.basedir), *filter(None, [os.environ.get("PYTHONPATH")])]
-)
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 from poolbias.config import experiments as naming  # noqa: E402
 from poolbias.config.load import load  # noqa: E402
 from poolbias.errors import PoolbiasError  # noqa: E402
+from poolbias.environment import prepare  # noqa: E402
 from poolbias.files import sha256_of  # noqa: E402
+
+prepare(Path(workflow.basedir))
 
 
 def get_study():
@@ -32,7 +29,9 @@ def get_study():
     overrides = dict(workflow.config_settings.config or {})
     try:
         study = load(path, overrides)
-        return study, {experiment.name: experiment for experiment in naming.expand(study)}
+        return study, {
+            experiment.name: experiment for experiment in naming.expand(study)
+        }
     except PoolbiasError as error:
         raise WorkflowError(str(error)) from None
 
@@ -43,10 +42,15 @@ COLLECTIONS = {naming.key(name, c): c for name, c in STUDY.collections.items()}
 RETRIEVERS = {naming.key(name, r): r for name, r in STUDY.retrievers.items()}
 POOLS = {naming.pool_key(STUDY, name): pool for name, pool in STUDY.pools.items()}
 CANDIDATES = {naming.candidates_key(STUDY, e): e for e in EXPERIMENTS.values()}
-RUN = (
-    "printf '%s\\n' {params.json:q} > {log.parameters} && "
-    "python workflow/scripts/{rule}.py --parameters {log.parameters} --log {log.text} "
-)
+
+
+def get_command(script):
+    """Return how a shell command starts: the parameters as a file, then the stage's script."""
+    return (
+        "printf '%s\\n' {params.json:q} > {log.parameters} && "
+        f'python "$POOLBIAS_SCRIPTS"/{script}.py '
+        "--parameters {log.parameters} --log {log.text} "
+    )
 
 
 def get_pattern(names):
@@ -120,7 +124,9 @@ def get_training_inputs(wildcards):
 def get_limits(experiment):
     """Return how long an experiment's sequences may be."""
     ranker = experiment.parameters["ranker"]
-    return {name: ranker[f"{name}_tokens"] for name in ("query", "document", "sequence")}
+    return {
+        name: ranker[f"{name}_tokens"] for name in ("query", "document", "sequence")
+    }
 
 
 def get_training_json(wildcards):
@@ -154,7 +160,10 @@ def get_rerank_json(wildcards):
         depth=int(wildcards.depth),
         limits=get_limits(experiment),
         tag=wildcards.experiment,
-        **{name: experiment.parameters[name] for name in ("device", "precision", "threads")},
+        **{
+            name: experiment.parameters[name]
+            for name in ("device", "precision", "threads")
+        },
     )
 
 
@@ -262,7 +271,8 @@ def get_figure_1_rows():
         for row in get_rankings(
             lambda e: e.method == "naive"
             and e.retriever in retrievers
-            and (e.collection, e.pool, e.ranker) == (first.collection, first.pool, first.ranker)
+            and (e.collection, e.pool, e.ranker)
+            == (first.collection, first.pool, first.ranker)
         )
     ]
     return {"recall": recall, "rankings": rankings, "shares": shares}
@@ -271,14 +281,20 @@ def get_figure_1_rows():
 def get_figure_1_inputs():
     """Return the input files of Figure 1."""
     collection = get_collection_key(next(iter(EXPERIMENTS.values())))
-    files = {kind: [row["path"] for row in rows] for kind, rows in get_figure_1_rows().items()}
+    files = {
+        kind: [row["path"] for row in rows]
+        for kind, rows in get_figure_1_rows().items()
+    }
     return {"queries": f"results/collections/{collection}/queries.tsv", **files}
 
 
 def get_figure_1_json():
     """Return the parameters of Figure 1."""
     rows = {
-        kind: [{name: value for name, value in row.items() if name != "path"} for row in rows]
+        kind: [
+            {name: value for name, value in row.items() if name != "path"}
+            for row in rows
+        ]
         for kind, rows in get_figure_1_rows().items()
     }
     return get_json(

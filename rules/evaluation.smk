@@ -19,19 +19,20 @@ rule evaluate:
         parameters="results/logs/evaluate/{ranked}/{split}.{judgements}.json",
     benchmark:
         "results/benchmarks/evaluate/{ranked}/{split}.{judgements}.tsv"
-    params:
-        json=get_evaluation_json,
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
         mem_mb=2000,
         runtime=20,
         cpus_per_task=1,
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=get_evaluation_json,
     message:
         "Measure {wildcards.ranked}/{wildcards.split} by {wildcards.judgements}"
     shell:
-        RUN + "--queries {input.queries} --judgements {input.judgements} --runs {input.runs} "
+        get_command("evaluate")
+        + "--queries {input.queries} --judgements {input.judgements} --runs {input.runs} "
         "--per-query {output.per_query}"
 
 
@@ -49,21 +50,22 @@ rule count_false_negatives:
         parameters="results/logs/count_false_negatives/{collection}/{retriever}/{split}.{pool}.json",
     benchmark:
         "results/benchmarks/count_false_negatives/{collection}/{retriever}/{split}.{pool}.tsv"
-    params:
-        json=lambda wildcards: get_json(
-            split=wildcards.split, depths=STUDY.figures.figure_1.shares_depths
-        ),
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
         mem_mb=2000,
         runtime=20,
         cpus_per_task=1,
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=lambda wildcards: get_json(
+            split=wildcards.split, depths=STUDY.figures.figure_1.shares_depths
+        ),
     message:
         "Count false negatives at the top of {wildcards.retriever}, {wildcards.split}"
     shell:
-        RUN + "--queries {input.queries} --truth {input.truth} --labels {input.labels} "
+        get_command("count_false_negatives")
+        + "--queries {input.queries} --truth {input.truth} --labels {input.labels} "
         "--run {input.run} --shares {output.shares}"
 
 
@@ -79,16 +81,17 @@ rule summarise_metrics:
         parameters=f"results/logs/summarise_metrics/{STUDY.study}.json",
     benchmark:
         f"results/benchmarks/summarise_metrics/{STUDY.study}.tsv"
-    params:
-        json=get_summary_json(),
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
         mem_mb=2000,
         runtime=10,
         cpus_per_task=1,
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=get_summary_json(),
     message:
         "Summarise the metrics of the study"
     shell:
-        RUN + "--queries {input.queries} --per-query {input.per_query} --summary {output.summary}"
+        get_command("summarise_metrics")
+        + "--queries {input.queries} --per-query {input.per_query} --summary {output.summary}"

@@ -15,20 +15,23 @@ rule figure_1:
         parameters=f"results/logs/figure_1/{STUDY.study}.json",
     benchmark:
         f"results/benchmarks/figure_1/{STUDY.study}.tsv"
-    params:
-        json=get_figure_1_json(),
-        paper_tables=str(Path(workflow.basedir) / "config" / "paper_tables.tsv"),
-        paper_tables_hash=sha256_of(Path(workflow.basedir) / "config" / "paper_tables.tsv"),
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
         mem_mb=2000,
         runtime=10,
         cpus_per_task=1,
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=get_figure_1_json(),
+        paper_tables=str(Path(workflow.basedir) / "config" / "paper_tables.tsv"),
+        paper_tables_hash=sha256_of(
+            Path(workflow.basedir) / "config" / "paper_tables.tsv"
+        ),
     message:
         "Draw Figure 1"
     shell:
-        RUN + "--paper-tables {params.paper_tables} --queries {input.queries} "
+        get_command("figure_1")
+        + "--paper-tables {params.paper_tables} --queries {input.queries} "
         "--recall {input.recall} --rankings {input.rankings} --shares {input.shares} "
         "--pdf {output.pdf} --svg {output.svg} --png {output.png} --table {output.table}"

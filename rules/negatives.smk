@@ -17,20 +17,21 @@ rule build_candidates:
         parameters="results/logs/build_candidates/{candidates}.json",
     benchmark:
         "results/benchmarks/build_candidates/{candidates}.tsv"
-    params:
-        json=lambda wildcards: get_json(
-            **CANDIDATES[wildcards.candidates].parameters["negatives"]
-        ),
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
         mem_mb=4000,
         runtime=30,
         cpus_per_task=1,
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=lambda wildcards: get_json(
+            **CANDIDATES[wildcards.candidates].parameters["negatives"]
+        ),
     message:
         "Choose the negatives {wildcards.candidates}"
     shell:
-        RUN + "--queries {input.queries} --documents {input.documents} --run {input.run} "
+        get_command("build_candidates")
+        + "--queries {input.queries} --documents {input.documents} --run {input.run} "
         "--labels {input.labels} --truth {input.truth} "
         "--candidates {output.candidates} --statistics {output.statistics}"

@@ -17,19 +17,20 @@ rule rerank:
         parameters="results/logs/rerank/{experiment}/seed-{seed}/{retriever}/top-{depth}/{split}.json",
     benchmark:
         "results/benchmarks/rerank/{experiment}/seed-{seed}/{retriever}/top-{depth}/{split}.tsv"
-    params:
-        json=get_rerank_json,
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
         mem_mb=6000,
         runtime=60,
         cpus_per_task=STUDY.threads,
         gpu=get_gpus(),
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=get_rerank_json,
     message:
-        "Re-rank {wildcards.split} of {wildcards.retriever} with {wildcards.experiment}, seed {wildcards.seed}"
+        "Re-rank {wildcards.split} of {wildcards.retriever} with {wildcards.experiment}, seed {wildcards.seed} ({threads} threads, {resources.gpu} GPUs)"
     shell:
-        RUN + "--ranker {input.ranker} --run {input.run} --queries {input.queries} "
+        get_command("rerank")
+        + "--ranker {input.ranker} --run {input.run} --queries {input.queries} "
         "--documents {input.documents} --tokens {input.tokens} "
         "--ranking {output.ranking} --manifest {output.manifest}"

@@ -16,19 +16,20 @@ rule build_index:
         parameters="results/logs/build_index/{collection}/{retriever}.json",
     benchmark:
         "results/benchmarks/build_index/{collection}/{retriever}.tsv"
-    params:
-        json=get_json(),
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
         mem_mb=4000,
         runtime=60,
         cpus_per_task=1,
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=get_json(),
     message:
         "Index {wildcards.collection} for {wildcards.retriever}"
     shell:
-        RUN + "--documents {input.documents} --index {output.index}"
+        get_command("build_index")
+        + "--documents {input.documents} --index {output.index}"
 
 
 rule search_bm25:
@@ -42,28 +43,28 @@ rule search_bm25:
         test="results/runs/{collection}/{retriever}/test.run.gz",
         no_hits="results/runs/{collection}/{retriever}/no_hits.tsv",
         manifest="results/runs/{collection}/{retriever}/manifest.json",
-    wildcard_constraints:
-        retriever=get_pattern(n for n, r in RETRIEVERS.items() if r.kind == "bm25"),
     log:
         text="results/logs/search_bm25/{collection}/{retriever}.log",
         parameters="results/logs/search_bm25/{collection}/{retriever}.json",
     benchmark:
         "results/benchmarks/search_bm25/{collection}/{retriever}.tsv"
-    params:
-        json=lambda wildcards: get_json(
-            threads=STUDY.threads, **RETRIEVERS[wildcards.retriever].model_dump()
-        ),
+    wildcard_constraints:
+        retriever=get_pattern(n for n, r in RETRIEVERS.items() if r.kind == "bm25"),
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
         mem_mb=4000,
         runtime=60,
         cpus_per_task=STUDY.threads,
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=lambda wildcards: get_json(
+            threads=STUDY.threads, **RETRIEVERS[wildcards.retriever].model_dump()
+        ),
     message:
         "Search {wildcards.collection} with {wildcards.retriever}"
     shell:
-        RUN + "--queries {input.queries} --index {input.index} "
+        get_command("search_bm25") + "--queries {input.queries} --index {input.index} "
         "--train {output.train} --dev {output.dev} --test {output.test} "
         "--no-hits {output.no_hits} --manifest {output.manifest}"
 
@@ -81,24 +82,27 @@ rule encode_texts:
         parameters="results/logs/encode_texts/{collection}/{retriever}.json",
     benchmark:
         "results/benchmarks/encode_texts/{collection}/{retriever}.tsv"
-    params:
-        json=lambda wildcards: get_json(
-            device=STUDY.device,
-            threads=STUDY.threads,
-            **RETRIEVERS[wildcards.retriever].model_dump(include={"model", "precision"}),
-        ),
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
         mem_mb=4000,
         runtime=60,
         cpus_per_task=STUDY.threads,
         gpu=get_gpus(),
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=lambda wildcards: get_json(
+            device=STUDY.device,
+            threads=STUDY.threads,
+            **RETRIEVERS[wildcards.retriever].model_dump(
+                include={"model", "precision"}
+            ),
+        ),
     message:
-        "Encode {wildcards.collection} with {wildcards.retriever}"
+        "Encode {wildcards.collection} with {wildcards.retriever} ({threads} threads, {resources.gpu} GPUs)"
     shell:
-        RUN + "--documents {input.documents} --queries {input.queries} "
+        get_command("encode_texts")
+        + "--documents {input.documents} --queries {input.queries} "
         "--documents-vectors {output.documents_vectors} --queries-vectors {output.queries_vectors}"
 
 
@@ -115,28 +119,29 @@ rule search_dense:
         test="results/runs/{collection}/{retriever}/test.run.gz",
         no_hits="results/runs/{collection}/{retriever}/no_hits.tsv",
         manifest="results/runs/{collection}/{retriever}/manifest.json",
-    wildcard_constraints:
-        retriever=get_pattern(n for n, r in RETRIEVERS.items() if r.kind == "dense"),
     log:
         text="results/logs/search_dense/{collection}/{retriever}.log",
         parameters="results/logs/search_dense/{collection}/{retriever}.json",
     benchmark:
         "results/benchmarks/search_dense/{collection}/{retriever}.tsv"
-    params:
-        json=lambda wildcards: get_json(
-            depth=RETRIEVERS[wildcards.retriever].depth, threads=STUDY.threads
-        ),
+    wildcard_constraints:
+        retriever=get_pattern(n for n, r in RETRIEVERS.items() if r.kind == "dense"),
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
         mem_mb=4000,
         runtime=60,
         cpus_per_task=STUDY.threads,
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=lambda wildcards: get_json(
+            depth=RETRIEVERS[wildcards.retriever].depth, threads=STUDY.threads
+        ),
     message:
         "Search {wildcards.collection} with {wildcards.retriever}"
     shell:
-        RUN + "--documents {input.documents} --queries {input.queries} "
+        get_command("search_dense")
+        + "--documents {input.documents} --queries {input.queries} "
         "--documents-vectors {input.documents_vectors} --queries-vectors {input.queries_vectors} "
         "--train {output.train} --dev {output.dev} --test {output.test} "
         "--no-hits {output.no_hits} --manifest {output.manifest}"

@@ -16,27 +16,28 @@ rule train_ranker:
         training="results/rankers/{experiment}/seed-{seed}/training.tsv",
         timing="results/rankers/{experiment}/seed-{seed}/timing.tsv",
         manifest="results/rankers/{experiment}/seed-{seed}/manifest.json",
-    wildcard_constraints:
-        experiment=get_pattern(name for name, e in EXPERIMENTS.items() if not e.coupled),
     log:
         text="results/logs/train_ranker/{experiment}/seed-{seed}.log",
         parameters="results/logs/train_ranker/{experiment}/seed-{seed}.json",
     benchmark:
         "results/benchmarks/train_ranker/{experiment}/seed-{seed}.tsv"
-    params:
-        json=get_training_json,
+    wildcard_constraints:
+        experiment=get_pattern(name for name, e in EXPERIMENTS.items() if not e.coupled),
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
         mem_mb=6000,
         runtime=120,
         cpus_per_task=STUDY.threads,
         gpu=get_gpus(),
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=get_training_json,
     message:
-        "Train {wildcards.experiment}, seed {wildcards.seed}"
+        "Train {wildcards.experiment}, seed {wildcards.seed} ({threads} threads, {resources.gpu} GPUs)"
     shell:
-        RUN + "--tokens {input.tokens} --candidates {input.candidates} --r {output.r} "
+        get_command("train_ranker")
+        + "--tokens {input.tokens} --candidates {input.candidates} --r {output.r} "
         "--training {output.training} --timing {output.timing} --manifest {output.manifest}"
 
 
@@ -56,27 +57,28 @@ rule train_coupled_ranker:
             step=STUDY.probe.steps,
             model=["R", "S"],
         ),
-    wildcard_constraints:
-        experiment=get_pattern(name for name, e in EXPERIMENTS.items() if e.coupled),
     log:
         text="results/logs/train_coupled_ranker/{experiment}/seed-{seed}.log",
         parameters="results/logs/train_coupled_ranker/{experiment}/seed-{seed}.json",
     benchmark:
         "results/benchmarks/train_coupled_ranker/{experiment}/seed-{seed}.tsv"
-    params:
-        json=get_training_json,
-        snapshots="--snapshots" if STUDY.probe.steps else "",
+    wildcard_constraints:
+        experiment=get_pattern(name for name, e in EXPERIMENTS.items() if e.coupled),
+    conda:
+        "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
         mem_mb=8000,
         runtime=240,
         cpus_per_task=STUDY.threads,
         gpu=get_gpus(),
-    conda:
-        "../workflow/envs/poolbias.yaml"
+    params:
+        json=get_training_json,
+        snapshots="--snapshots" if STUDY.probe.steps else "",
     message:
-        "Train {wildcards.experiment}, seed {wildcards.seed}, with its selection model"
+        "Train {wildcards.experiment}, seed {wildcards.seed}, with its selection model ({threads} threads, {resources.gpu} GPUs)"
     shell:
-        RUN + "--tokens {input.tokens} --candidates {input.candidates} --r {output.r} --s {output.s} "
+        get_command("train_coupled_ranker")
+        + "--tokens {input.tokens} --candidates {input.candidates} --r {output.r} --s {output.s} "
         "--training {output.training} --timing {output.timing} --manifest {output.manifest} "
         "{params.snapshots} {output.snapshots}"

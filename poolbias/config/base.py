@@ -1,11 +1,22 @@
 """The base of every section of a study file."""
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.config import JsonDict
+
+NONE = "none"  # the unit of a number that has none
 
 
 class Section(BaseModel):
     """A section: unknown keys are refused, and no value is turned from one type into another."""
 
-    model_config = ConfigDict(
-        extra="forbid", strict=True, validate_assignment=False, use_attribute_docstrings=False
-    )
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    @property
+    def label(self) -> str:
+        """The readable part of the folders of what this section makes."""
+        return str(getattr(self, "kind"))  # noqa: B009
+
+
+def unit(name: str) -> JsonDict:
+    """Return what a field carries to tell its unit, as `json_schema_extra`."""
+    return {"unit": name}

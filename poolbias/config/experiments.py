@@ -1,51 +1,32 @@
-"""From a study file to its experiments: expansion, names and hashes.
+"""From a study file to its experiments: their names, hashes and parameters.
 
-A name that stands for the default parameters of its kind is a folder's name as it is (`hpo`,
-`bm25`); other parameters add a short hash (`hpo-1a2b3c`), so that studies can share one results
-folder without ever mixing what differs.
+A folder is named by what it holds, never by what a study file calls it: the standard parameters of
+a kind are its label (`hpo`, `bm25`), others add a short hash (`hpo-1a2b3c`). So equal parameters
+are one folder in every study, and studies can share one results folder without mixing what differs.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
-from pydantic import Field, TypeAdapter, ValidationError
-
+from poolbias.config import entries
 from poolbias.config.base import Section
-from poolbias.config.methods import AnyMethod
-from poolbias.config.model import (
-    Bm25Retriever,
-    DenseRetriever,
-    HpoCollection,
-    Pool,
-    Study,
-    Training,
-)
+from poolbias.config.entries import Choice
+from poolbias.config.model import Bm25Retriever, DenseRetriever, HpoCollection, Pool
+from poolbias.config.places import spell
+from poolbias.config.problems import Problem
+from poolbias.config.study import Study
 from poolbias.errors import ConfigError
 from poolbias.files import hash_of
-from poolbias.registry import unknown
 
-DEFAULTS: dict[str, Section] = {
-    "hpo": HpoCollection(),
-    "bm25": Bm25Retriever(),
-    "dense": DenseRetriever(),
-    "outside": Bm25Retriever(documents="pool_documents"),
+_STANDARD: dict[str, Section] = {
+    section.label: section
+    for section in (
+        HpoCollection(),
+        Bm25Retriever(),
+        DenseRetriever(),
+        Bm25Retriever(documents="pool_documents"),
+    )
 }
-DEFAULT_POOLS = {"outside": Pool()}
-METHOD: TypeAdapter[Any] = TypeAdapter(AnyMethod)
-LISTS = frozenset({"betas"})  # values that are lists themselves, and do not stand for several
-
-
-class Entry(Section):
-    """One experiment of a study file, after its lists are expanded."""
-
-    collection: str = Field(description="Name of the collection.")
-    pool: str = Field(description="Name of the pool whose labels are trained on.")
-    retriever: str = Field(description="Retriever whose run negatives come from.")
-    method: dict[str, Any] = Field(description="Method by name, with options.")
-    ranker: str = Field(description="Name of the ranker.")
-    training: dict[str, Any] = Field({}, description="Settings that differ from `training`.")
 
 
 @dataclass(frozen=True)
@@ -66,124 +47,87 @@ class Experiment:
         """Whether a selection model is trained beside the relevance model."""
         return bool(self.parameters["weight"]["name"] == "coupled")
 
+    @property
+    def limits(self) -> dict[str, int | None]:
+        """The longest query, document and sequence in word pieces; None is no limit."""
+        ranker = self.parameters["ranker"]
+        return {name: ranker[f"{name}_tokens"] for name in ("query", "document", "sequence")}
+
 
 def expand(study: Study) -> list[Experiment]:
     """Return the experiments of a study in the order of its file.
 
     Raises:
-        ConfigError: naming the entry that refers to an unknown name, or that makes an experiment
-            which another one makes already.
+        ConfigError: a line for each entry that cannot be run or that makes an experiment which
+            another one makes already.
     """
-    experiments: dict[str, tuple[Experiment, str]] = {}
+    choices, problems = read_entries(study)
+    experiments, doubles = name_experiments(study, choices)
+    if problems or doubles:
+        raise ConfigError("\n".join(str(problem) for problem in [*problems, *doubles]))
+    return experiments
+
+
+def read_entries(study: Study) -> tuple[list[Choice], list[Problem]]:
+    """Return the expanded entries of a study, and what is wrong with the others."""
+    names = {field: list(getattr(study, plural)) for field, plural in entries.NAMED.items()}
+    return entries.read(study.experiments, names, study.training)
+
+
+def name_experiments(study: Study, choices: list[Choice]) -> tuple[list[Experiment], list[Problem]]:
+    """Return the experiments, and a problem for each that another one is already."""
+    experiments: dict[str, Experiment] = {}
+    places: dict[str, Choice] = {}
     problems = []
-    for number, raw in enumerate(study.experiments, start=1):
-        where = f"experiments, entry {number}"
-        for item in _product(_with_defaults(study, raw)):
-            try:
-                experiment = _experiment(study, item)
-            except ConfigError as error:
-                problems.append(f"{where}: {error}")
-                continue
-            if experiment.name in experiments:
-                problems.append(
-                    f"{where}: makes {experiment.name}, which {experiments[experiment.name][1]} "
-                    "makes already (1 and 1.0 are one value); remove one of them."
+    for choice in choices:
+        experiment = _experiment(study, choice)
+        if first := places.get(experiment.name):
+            where = "this item" if first.place == choice.place else spell(first.place)
+            problems.append(
+                Problem(
+                    choice.place,
+                    f"found the experiment {experiment.name}, which {where} makes already, need "
+                    "each once (1 and 1.0 are one value, and a default spelled out is the "
+                    "default); remove one.",
                 )
-            experiments[experiment.name] = (experiment, where)
-    if problems:
-        raise ConfigError("\n".join(dict.fromkeys(problems)))
-    return [experiment for experiment, _ in experiments.values()]
+            )
+        places.setdefault(experiment.name, choice)
+        experiments.setdefault(experiment.name, experiment)
+    return list(experiments.values()), list(dict.fromkeys(problems))
 
 
-def key(name: str, parameters: Section, defaults: Mapping[str, Section] = DEFAULTS) -> str:
-    """Return the folder's name of a collection or retriever called `name` in a study file."""
-    if defaults.get(name) == parameters:
-        return name
-    return f"{name}-{hash_of(parameters.model_dump())}"
+def training_parameters(experiment: Experiment, seed: int) -> dict[str, Any]:
+    """Return the parameters of one training, as its stage takes and its manifest keeps them."""
+    names = ("ranker", "training", "loss", "weight", "device", "precision", "threads")
+    return {
+        "seed": seed,
+        "limits": experiment.limits,
+        **{name: experiment.parameters[name] for name in names},
+    }
+
+
+def folder(section: Section) -> str:
+    """Return the folder's name of what a collection or retriever makes."""
+    if _STANDARD.get(section.label) == section:
+        return section.label
+    return f"{section.label}-{hash_of(section.model_dump())}"
+
+
+def key(_name: str, section: Section) -> str:
+    """Return `folder(section)`; what a study file calls it does not matter."""
+    return folder(section)
 
 
 def pool_key(study: Study, name: str) -> str:
     """Return the folder's name of a pool; it depends on the retrievers that fill it too."""
     pool = study.pools[name]
-    keys = [key(retriever, study.retrievers[retriever]) for retriever in pool.retrievers]
-    if DEFAULT_POOLS.get(name) == pool and keys == pool.retrievers:
-        return name
-    return f"{name}-{hash_of([pool.model_dump(), keys])}"
-
-
-def _with_defaults(study: Study, raw: dict[str, Any]) -> dict[str, Any]:
-    """Fill in what a study has only one of, and a method given by its bare name."""
-    filled = dict(raw)
-    for field, names in (
-        ("collection", study.collections),
-        ("pool", study.pools),
-        ("ranker", study.rankers),
-    ):
-        if field not in filled and len(names) == 1:
-            filled[field] = next(iter(names))
-    methods = filled.get("method")
-    listed = methods if isinstance(methods, list) else [methods]
-    filled["method"] = [{"name": m} if isinstance(m, str) else m for m in listed]
-    return filled
-
-
-def _product(value: Any) -> list[Any]:
-    """Return every combination of the items of the lists within nested dictionaries."""
-    if isinstance(value, list):
-        return [item for element in value for item in _product(element)]
-    if isinstance(value, dict):
-        options = [[v] if k in LISTS else _product(v) for k, v in value.items()]
-        return [dict(zip(value, choice, strict=True)) for choice in product(*options)]
-    return [value]
-
-
-def _experiment(study: Study, raw: dict[str, Any]) -> Experiment:
-    try:
-        entry = Entry.model_validate(raw)
-        method = METHOD.validate_python(entry.method)
-        training = Training.model_validate(study.training.model_dump() | entry.training)
-    except ValidationError as error:
-        from poolbias.config.load import sentences
-
-        raise ConfigError("; ".join(sentences(error))) from error
-    known: dict[str, Mapping[str, Any]] = {
-        "collection": study.collections,
-        "pool": study.pools,
-        "retriever": study.retrievers,
-        "ranker": study.rankers,
-    }
-    for field, names in known.items():
-        if (name := getattr(entry, field)) not in names:
-            raise ConfigError(unknown(field, name, names))
-    parameters = _parameters(study, entry, method, training)
-    collection = key(entry.collection, study.collections[entry.collection])
-    readable = ".".join([collection, entry.retriever, method.label, entry.ranker])
-    return Experiment(
-        name=f"{readable}-{hash_of(parameters)}",
-        collection=entry.collection,
-        pool=entry.pool,
-        retriever=entry.retriever,
-        ranker=entry.ranker,
-        method=method.name,
-        label=method.label,
-        parameters=parameters,
-    )
-
-
-def _parameters(study: Study, entry: Entry, method: Any, training: Training) -> dict[str, Any]:
-    pool = study.pools[entry.pool]
-    return {
-        "collection": study.collections[entry.collection].model_dump(),
-        "pool": pool.model_dump()
-        | {"retrievers": [study.retrievers[name].model_dump() for name in pool.retrievers]},
-        "retriever": study.retrievers[entry.retriever].model_dump(),
-        **method.resolved(),
-        "ranker": study.rankers[entry.ranker].model_dump(),
-        "training": training.model_dump(),
-        "device": study.device,
-        "precision": study.precision,
-        "threads": study.threads,
-    }
+    sections = [study.retrievers[retriever] for retriever in pool.retrievers]
+    folders = sorted({folder(section) for section in sections})
+    readable = "+".join(sorted({section.label for section in sections}))
+    standard = pool == Pool(retrievers=pool.retrievers)
+    if standard and all(name in _STANDARD for name in folders):
+        return readable
+    return f"{readable}-{hash_of([pool.model_dump(exclude={'retrievers'}), folders])}"
 
 
 def candidates_key(study: Study, experiment: Experiment) -> str:
@@ -196,8 +140,44 @@ def candidates_key(study: Study, experiment: Experiment) -> str:
         for name in ("collection", "pool", "retriever", "negatives")
     }
     readable = (
-        key(experiment.collection, study.collections[experiment.collection]),
-        experiment.retriever,
+        folder(study.collections[experiment.collection]),
+        study.retrievers[experiment.retriever].label,
         experiment.parameters["negatives"]["name"],
     )
     return f"{'.'.join(readable)}-{hash_of(made_by)}"
+
+
+def _experiment(study: Study, choice: Choice) -> Experiment:
+    parameters = _parameters(study, choice)
+    readable = (
+        folder(study.collections[choice.collection]),
+        study.retrievers[choice.retriever].label,
+        choice.method.label,
+        study.rankers[choice.ranker].label,
+    )
+    return Experiment(
+        name=f"{'.'.join(readable)}-{hash_of(parameters)}",
+        collection=choice.collection,
+        pool=choice.pool,
+        retriever=choice.retriever,
+        ranker=choice.ranker,
+        method=choice.method.method,
+        label=choice.method.label,
+        parameters=parameters,
+    )
+
+
+def _parameters(study: Study, choice: Choice) -> dict[str, Any]:
+    pool = study.pools[choice.pool]
+    filled_by = {folder(r): r.model_dump() for r in (study.retrievers[n] for n in pool.retrievers)}
+    return {
+        "collection": study.collections[choice.collection].model_dump(),
+        "pool": pool.model_dump() | {"retrievers": [filled_by[name] for name in sorted(filled_by)]},
+        "retriever": study.retrievers[choice.retriever].model_dump(),
+        **choice.method.resolved(),
+        "ranker": study.rankers[choice.ranker].model_dump(),
+        "training": choice.training.model_dump(),
+        "device": study.device,
+        "precision": study.precision,
+        "threads": study.threads,
+    }

@@ -1,93 +1,104 @@
 """Reading a study file and telling all that is wrong with it, in a person's words, at once."""
 
-import difflib
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
-from poolbias.config import yaml
-from poolbias.config.model import Study
+from poolbias.config import entries, sentences, yaml
+from poolbias.config.checks import check
+from poolbias.config.experiments import name_experiments, read_entries
+from poolbias.config.model import Training
+from poolbias.config.places import Place
+from poolbias.config.problems import Problem
+from poolbias.config.study import Study
 from poolbias.errors import ConfigError
-from poolbias.registry import unknown
+
+COMMAND_LINE = "--config"
 
 
 def load(path: Path | str, overrides: dict[str, Any] | None = None) -> Study:
-    """Read and check a study file.
+    """Read and check a study file, its experiments included.
 
     Args:
         path: the YAML file.
-        overrides: top-level keys given on the command line (`--config`), which win.
+        overrides: keys given on the command line (`--config`), which win; those within a section
+            leave its other keys as the file has them.
 
     Raises:
-        ConfigError: one line per problem, each with the key, what was found and what is needed.
+        ConfigError: one line per problem, each with file, line, key, what was found and what is
+            needed.
+        DataError: if there is no such file.
     """
-    raw = yaml.load(path)
-    if not isinstance(raw, dict):
-        raise ConfigError(f"{path}: need `key: value` lines at the top, as in config/config.yaml.")
-    try:
-        study = Study.model_validate(raw | (overrides or {}))
-    except ValidationError as error:
-        raise ConfigError("\n".join(f"{path}: {line}" for line in sentences(error))) from error
-    problems = list(_references(study))
+    document = yaml.read(path)
+    if not isinstance(document.value, dict):
+        found = "nothing" if document.value is None else f"a {_kind(document.value)} at the top"
+        raise ConfigError(
+            f"{path}: found {found}, need `key: value` lines; begin with a copy of "
+            "config/config.yaml."
+        )
+    doubts = list(document.doubts)
+    given = yaml.reread(overrides or {}, (), doubts)
+    study, found = _read(_merged(document.value, given))
+    doubtful = {place for place, _ in doubts}
+    problems = [Problem(place, words) for place, words in doubts]
+    problems += [problem for problem in found if problem.place not in doubtful]
     if problems:
-        raise ConfigError("\n".join(f"{path}: {problem}" for problem in problems))
+        told = [_told(problem, path, document, given) for problem in problems]
+        raise ConfigError("\n".join(words for _, words in sorted(told, key=lambda each: each[0])))
+    assert study is not None  # nothing was wrong with it
     return study
 
 
-def sentences(error: ValidationError) -> list[str]:
-    """Return one sentence per problem that pydantic found."""
-    return [_sentence(error, problem) for problem in error.errors()]
+def _read(raw: dict[str, Any]) -> tuple[Study | None, list[Problem]]:
+    try:
+        study = Study.model_validate(raw)
+    except ValidationError as error:
+        return None, [*sentences.problems(Study, error), *_entry_problems(raw)]
+    choices, problems = read_entries(study)
+    _, doubles = name_experiments(study, choices)
+    return study, [*problems, *doubles, *check(study, choices)]
 
 
-def _sentence(error: ValidationError, problem: ErrorDetails) -> str:
-    # pydantic puts the chosen class of a union into the path; a person did not write it
-    place = ".".join(str(part) for part in problem["loc"]) or "top level"
-    found = problem["input"]
-    kind = problem["type"]
-    if kind == "extra_forbidden":
-        return f"{place}: this key is not known{_nearest(error, problem)}; correct or remove it."
-    if kind == "missing":
-        return f"{place}: this key is missing; add it (docs/configuration.md says what it means)."
-    if kind == "float_type" and isinstance(found, str):
-        return f"{place}: found the text {found!r}, need a number; write it without quotes."
-    what = problem["msg"][0].lower() + problem["msg"][1:]
-    return f"{place}: found {found!r}, but {what}; correct the value."
+def _entry_problems(raw: dict[str, Any]) -> list[Problem]:
+    """Check the experiments of a file that is wrong elsewhere, as far as that leaves it open."""
+    listed = raw.get("experiments")
+    names = {
+        field: [str(name) for name in raw[plural]] if isinstance(raw.get(plural), dict) else None
+        for field, plural in entries.NAMED.items()
+    }
+    return entries.read(listed, names, Training())[1] if isinstance(listed, list) else []
 
 
-def _nearest(error: ValidationError, problem: ErrorDetails) -> str:
-    """Return the known key that an unknown one is most like, as a half sentence."""
-    from poolbias.config.schema import keys_at
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merged(merged[key], value) if both else value
+    return merged
 
-    key = str(problem["loc"][-1])
-    near = difflib.get_close_matches(key, keys_at(error.title, problem["loc"][:-1]), n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+
+def _told(
+    problem: Problem, path: Path | str, document: yaml.Document, given: dict[str, Any]
+) -> tuple[int, str]:
+    """Return the line of a problem, for sorting, and its sentence."""
+    if _holds(given, problem.place):
+        return 10**9, f"{COMMAND_LINE}: {problem}"
+    line = document.line(problem.place)
+    return line, f"{path}:{line}: {problem}" if line else f"{path}: {problem}"
 
 
-def _references(study: Study) -> list[str]:
-    """Return a sentence for each name that stands for nothing in this file."""
-    problems = []
-    for name, pool in study.pools.items():
-        problems += [
-            f"pools.{name}.retrievers: {unknown('retriever', retriever, study.retrievers)}"
-            for retriever in pool.retrievers
-            if retriever not in study.retrievers
-        ]
-    problems += [
-        f"figures.figure_1.retrievers: {unknown('retriever', retriever, study.retrievers)}"
-        for retriever in study.figures.figure_1.retrievers
-        if retriever not in study.retrievers
-    ]
-    for name, collection in study.collections.items():
-        total = sum(collection.shares.model_dump().values())
-        if abs(total - 1) > 1e-9:
-            problems.append(f"collections.{name}.shares: add up to {total:g}, need 1; correct one.")
-        if collection.minimum_relevant > collection.maximum_relevant:
-            problems.append(
-                f"collections.{name}: minimum_relevant is {collection.minimum_relevant}, "
-                f"need at most maximum_relevant ({collection.maximum_relevant}); correct one."
-            )
-    if len(set(study.seeds)) < len(study.seeds):
-        problems.append(f"seeds: {study.seeds} names a seed twice; keep one.")
-    return problems
+def _holds(given: dict[str, Any], place: Place) -> bool:
+    """Return whether the command line gave the value at a place."""
+    value: Any = given
+    for part in place:
+        if not isinstance(value, dict):
+            return True
+        if part not in value:
+            return False
+        value = value[part]
+    return bool(place)
+
+
+def _kind(value: Any) -> str:
+    return "list" if isinstance(value, list) else "single value"

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from poolbias.config.base import Section
+from poolbias.config.base import Section, unit
 
 PAIRWISE = "pairwise_cross_entropy"
 
@@ -15,12 +15,27 @@ PAIRWISE = "pairwise_cross_entropy"
 class Method(Section):
     """What every method has: the depth of its candidates, and how it resolves."""
 
-    depth: int = Field(100, ge=1, description="Ranks of the run that candidates come from.")
+    depth: int = Field(
+        100,
+        ge=1,
+        description="Ranks of the run that candidates come from.",
+        json_schema_extra=unit("ranks"),
+    )
+
+    @property
+    def method(self) -> str:
+        """The method's name."""
+        return str(getattr(self, "name"))  # noqa: B009
 
     @property
     def label(self) -> str:
         """The readable part of an experiment's name."""
-        return str(getattr(self, "name"))  # noqa: B009
+        return self.method
+
+    @property
+    def coupled(self) -> bool:
+        """Whether a selection model is trained beside the relevance model."""
+        return bool(self.weight()["name"] == "coupled")
 
     def resolved(self) -> dict[str, Any]:
         """Return the three choices by name with their options, as the stages take them."""
@@ -63,7 +78,10 @@ class Cet(Method):
         "paper", description="Weight of the paper's Eq. 18 and 19, or of the released code."
     )
     temperature: float | None = Field(
-        None, gt=0, description="τ of the weight; null is 1 in form paper, 10 in form released."
+        None,
+        gt=0,
+        description="τ of the weight; null is 1 in form paper, 10 in form released.",
+        json_schema_extra=unit("logits"),
     )
     weights_from: Literal["eval", "train"] = Field(
         "eval", description="Weights from scores without dropout (as released), or with it."

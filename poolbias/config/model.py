@@ -1,10 +1,13 @@
-"""The typed model of a study file; the default file, the schema and the docs come from it."""
+"""The typed model of a study file; the default file, the schema and the docs come from it.
 
-from typing import Annotated, Any, Literal
+Each field has one sentence (`description`), its bounds, and its unit (`unit`).
+"""
 
-from pydantic import Field
+from typing import Annotated, Literal
 
-from poolbias.config.base import Section
+from pydantic import Field, field_validator
+
+from poolbias.config.base import NONE, Section, unit
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_+-]*$")]
 Share = Annotated[float, Field(gt=0, lt=1)]
@@ -13,9 +16,11 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 class Shares(Section):
     """How queries are split, as shares of the terms (or branches); they add up to 1."""
 
-    train: Share = Field(0.7, description="Share for training.")
-    dev: Share = Field(0.1, description="Share for choosing settings.")
-    test: Share = Field(0.2, description="Share for the results.")
+    train: Share = Field(0.7, description="Share for training.", json_schema_extra=unit("share"))
+    dev: Share = Field(
+        0.1, description="Share for choosing settings.", json_schema_extra=unit("share")
+    )
+    test: Share = Field(0.2, description="Share for the results.", json_schema_extra=unit("share"))
 
 
 class HpoCollection(Section):
@@ -28,29 +33,65 @@ class HpoCollection(Section):
     kinds: list[Literal["layperson", "name"]] = Field(
         ["layperson", "name"], min_length=1, description="Queries: layperson synonyms, names."
     )
-    minimum_relevant: int = Field(5, ge=1, description="Fewest relevant documents of a query.")
-    maximum_relevant: int = Field(200, ge=1, description="Most relevant documents of a query.")
+    minimum_relevant: int = Field(
+        5,
+        ge=1,
+        description="Fewest relevant documents of a query.",
+        json_schema_extra=unit("documents"),
+    )
+    maximum_relevant: int = Field(
+        200,
+        ge=1,
+        description="Most relevant documents of a query.",
+        json_schema_extra=unit("documents"),
+    )
     root: str = Field(
-        "HP:0000001", description="Term whose part of the ontology is used; the default is all."
+        "HP:0000001", description="Term whose part of the ontology is used; HP:0000001 is all."
     )
     maximum_queries: int | None = Field(
-        None, ge=3, description="Cut to about so many queries (seeded by term); null keeps all."
+        None,
+        ge=3,
+        description="Cut to about so many queries (seeded by term); null keeps all.",
+        json_schema_extra=unit("queries"),
     )
     shares: Shares = Field(Shares(), description="Sizes of train, dev and test.")
-    seed: int = Field(1, ge=0, description="Seed of the splits.")
+    seed: int = Field(1, ge=0, description="Seed of the splits.", json_schema_extra=unit(NONE))
+
+    @field_validator("kinds")
+    @classmethod
+    def _in_one_order(cls, kinds: list[str]) -> list[str]:
+        return sorted(kinds)  # their order means nothing, so it must not make a second collection
 
 
 class Bm25Retriever(Section):
     """Lucene's BM25 through Anserini."""
 
     kind: Literal["bm25"] = Field("bm25", description="The module that retrieves.")
-    k1: float = Field(0.9, ge=0, description="Saturation of a term's frequency.")
-    b: float = Field(0.4, ge=0, le=1, description="Normalisation by document length.")
+    k1: float = Field(
+        0.9, ge=0, description="Saturation of a term's frequency.", json_schema_extra=unit(NONE)
+    )
+    b: float = Field(
+        0.4,
+        ge=0,
+        le=1,
+        description="Normalisation by document length.",
+        json_schema_extra=unit(NONE),
+    )
     documents: Literal["documents", "pool_documents"] = Field(
         "documents",
         description="Texts searched: the documents, or what the annotators' search has.",
     )
-    depth: int = Field(200, ge=1, description="Documents retrieved per query.")
+    depth: int = Field(
+        200,
+        ge=1,
+        description="Documents retrieved per query.",
+        json_schema_extra=unit("documents"),
+    )
+
+    @property
+    def label(self) -> str:
+        """The readable part of the folders of its runs."""
+        return "outside" if self.documents == "pool_documents" else "bm25"
 
 
 class DenseRetriever(Section):
@@ -60,10 +101,12 @@ class DenseRetriever(Section):
     model: Literal["all-MiniLM-L6-v2"] = Field(
         "all-MiniLM-L6-v2", description="The published bi-encoder, used as it is."
     )
-    precision: Literal["bf16", "float32"] = Field(
-        "float32", description="Arithmetic of the bi-encoder."
+    depth: int = Field(
+        200,
+        ge=1,
+        description="Documents retrieved per query.",
+        json_schema_extra=unit("documents"),
     )
-    depth: int = Field(200, ge=1, description="Documents retrieved per query.")
 
 
 AnyRetriever = Annotated[Bm25Retriever | DenseRetriever, Field(discriminator="kind")]
@@ -75,11 +118,24 @@ class Pool(Section):
     retrievers: list[str] = Field(
         ["outside"], min_length=1, description="Retrievers whose top results annotators see."
     )
-    depth: int = Field(10, ge=1, description="Ranks of each retriever that annotators see.")
-    labels_per_query: int | None = Field(
-        None, ge=1, description="Most labels of a query; null labels every relevant document seen."
+    depth: int = Field(
+        10,
+        ge=1,
+        description="Ranks of each retriever that annotators see.",
+        json_schema_extra=unit("ranks"),
     )
-    seed: int = Field(1, ge=0, description="Seed of the choice where labels are limited.")
+    labels_per_query: int | None = Field(
+        None,
+        ge=1,
+        description="Most labels of a query; null labels every relevant document seen.",
+        json_schema_extra=unit("labels"),
+    )
+    seed: int = Field(
+        1,
+        ge=0,
+        description="Seed of the choice where labels are limited.",
+        json_schema_extra=unit(NONE),
+    )
 
 
 class BertRanker(Section):
@@ -89,92 +145,95 @@ class BertRanker(Section):
     start: Literal["all-MiniLM-L6-v2"] = Field(
         "all-MiniLM-L6-v2", description="Published encoder that training starts from."
     )
-    layers: int = Field(3, ge=1, description="Lowest layers of the encoder that are kept.")
-    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout inside the encoder.")
-    head_dropout: float = Field(0.2, ge=0, lt=1, description="Dropout before the last layer.")
+    layers: int = Field(
+        3,
+        ge=1,
+        le=6,
+        description="Lowest layers of the encoder that are kept.",
+        json_schema_extra=unit("layers"),
+    )
+    dropout: float = Field(
+        0.1,
+        ge=0,
+        lt=1,
+        description="Dropout inside the encoder.",
+        json_schema_extra=unit("probability"),
+    )
+    head_dropout: float = Field(
+        0.2,
+        ge=0,
+        lt=1,
+        description="Dropout before the last layer.",
+        json_schema_extra=unit("probability"),
+    )
     attention: Literal["eager", "sdpa"] = Field("eager", description="Attention implementation.")
-    query_tokens: int = Field(16, ge=1, description="Word pieces kept of a query.")
-    document_tokens: int = Field(64, ge=1, description="Word pieces kept of a document.")
+    query_tokens: int = Field(
+        16,
+        ge=1,
+        description="Longest part kept of a query.",
+        json_schema_extra=unit("word pieces"),
+    )
+    document_tokens: int = Field(
+        64,
+        ge=1,
+        description="Longest part kept of a document.",
+        json_schema_extra=unit("word pieces"),
+    )
     sequence_tokens: int | None = Field(
-        None, ge=5, description="Word pieces of a whole sequence with its 3 special ones, or null."
+        None,
+        ge=5,
+        le=512,
+        description="Longest sequence with its 3 special tokens (the document is cut), or null.",
+        json_schema_extra=unit("word pieces"),
     )
 
 
 class Training(Section):
     """The training loop; the values that are not the paper's are named in docs/differences.md."""
 
-    steps: int = Field(400, ge=1, description="Optimiser steps.")
-    pairs: int = Field(32, ge=1, description="(query, positive, negative) triples per step.")
-    learning_rate: float = Field(1e-4, gt=0, description="Peak learning rate (paper: 3e-6).")
+    steps: int = Field(400, ge=1, description="Optimiser steps.", json_schema_extra=unit("steps"))
+    pairs: int = Field(
+        32,
+        ge=1,
+        description="Triples (query, positive, negative) of a step.",
+        json_schema_extra=unit("triples"),
+    )
+    learning_rate: float = Field(
+        1e-4,
+        gt=0,
+        description="Peak learning rate (paper: 3e-6).",
+        json_schema_extra=unit(NONE),
+    )
     betas: list[Annotated[float, Field(ge=0, lt=1)]] = Field(
-        [0.9, 0.999], min_length=2, max_length=2, description="AdamW's betas."
+        [0.9, 0.999],
+        min_length=2,
+        max_length=2,
+        description="AdamW's decay of its two averages.",
+        json_schema_extra=unit(NONE),
     )
-    epsilon: float = Field(1e-8, gt=0, description="AdamW's epsilon.")
-    weight_decay: float = Field(0.01, ge=0, description="Decay of weights, not biases, LayerNorms.")
-    warm_up: float = Field(0.1, ge=0, lt=1, description="Share of the steps that warm up.")
-    clip: float = Field(1.0, gt=0, description="Largest norm of a model's gradient.")
+    epsilon: float = Field(1e-8, gt=0, description="AdamW's epsilon.", json_schema_extra=unit(NONE))
+    weight_decay: float = Field(
+        0.01,
+        ge=0,
+        description="Decay of weights, but not of biases and LayerNorms.",
+        json_schema_extra=unit(NONE),
+    )
+    warm_up: float = Field(
+        0.1,
+        ge=0,
+        lt=1,
+        description="Part of the steps in which the rate rises.",
+        json_schema_extra=unit("share of steps"),
+    )
+    clip: float = Field(
+        1.0,
+        gt=0,
+        description="Largest norm of a model's gradient.",
+        json_schema_extra=unit(NONE),
+    )
     micro_batches: int = Field(
-        4, ge=1, description="Parts of like length that a step is scored in (less padding)."
-    )
-
-
-class Evaluation(Section):
-    """What is re-ranked and measured."""
-
-    depth: int = Field(100, ge=1, description="Documents of a run that are re-ranked.")
-    measures: list[str] = Field(
-        ["RR@10", "RR@100", "nDCG@10", "nDCG@100", "R@10", "R@100"],
-        min_length=1,
-        description="Measures as ir-measures spells them.",
-    )
-    split: Literal["dev", "test"] = Field("test", description="Queries that results are about.")
-
-
-class Probe(Section):
-    """The analysis of what the coupled weights do (the paper's Figure 5)."""
-
-    steps: list[Annotated[int, Field(ge=1)]] = Field(
-        [], description="Steps at which R and S are kept, for coupled methods."
-    )
-
-
-class Figure1(Section):
-    """Retrievers side by side: their recall, and the naive ranker trained and tested on them."""
-
-    retrievers: list[str] = Field(["bm25", "dense"], description="Retrievers shown.")
-    recall_cut: int = Field(100, ge=1, description="k of recall@k.")
-    shares_depths: list[Annotated[int, Field(ge=1)]] = Field(
-        [10, 20, 50, 100], description="Depths at which the share of false negatives is counted."
-    )
-
-
-class Figures(Section):
-    """What each figure shows."""
-
-    figure_1: Figure1 = Field(Figure1(), description="Recall beside the ranker's MRR@10.")
-
-
-class Study(Section):
-    """A study file, complete by itself."""
-
-    study: Name = Field(description="Name of the study; its results go to results/<study>/.")
-    device: Literal["cpu", "cuda"] = Field(
-        "cpu", description="Where models run; a job stops without it."
-    )
-    precision: Literal["bf16", "float32"] = Field("bf16", description="Arithmetic of the encoder.")
-    threads: int = Field(2, ge=1, description="Threads of a job that runs models.")
-    seeds: list[Annotated[int, Field(ge=0)]] = Field(
-        [1], min_length=1, description="One training per experiment and seed."
-    )
-    collections: dict[Name, HpoCollection] = Field(description="Collections by name.")
-    retrievers: dict[Name, AnyRetriever] = Field(description="Retrievers by name.")
-    pools: dict[Name, Pool] = Field(description="Pools of annotators by name.")
-    rankers: dict[Name, BertRanker] = Field(description="Rankers by name.")
-    training: Training = Field(description="Settings of every training.")
-    evaluation: Evaluation = Field(description="What is measured.")
-    probe: Probe = Field(Probe(), description="Analysis of the weights.")
-    figures: Figures = Field(Figures(), description="What each figure shows.")
-    experiments: list[dict[str, Any]] = Field(
-        min_length=1,
-        description="Rankers to train; a list in a value stands for each of its items.",
+        4,
+        ge=1,
+        description="Parts of like length that a step is scored in (less padding).",
+        json_schema_extra=unit("parts"),
     )

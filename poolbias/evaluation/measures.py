@@ -74,7 +74,12 @@ def evaluate(run: pd.DataFrame, qrels: pd.DataFrame, measures: Sequence[str]) ->
 
 
 def missing(run: pd.DataFrame, qrels: pd.DataFrame) -> list[str]:
-    """Return the ids of the judged queries for which the run has no document, sorted as text."""
+    """Return the ids of the judged queries without a document in the run, sorted as text.
+
+    Args:
+        run: column `query_id`.
+        qrels: column `query_id`.
+    """
     return sorted(set(qrels["query_id"].astype("str")) - set(run["query_id"].astype("str")))
 
 

@@ -64,7 +64,7 @@ def draw(frame: pd.DataFrame) -> Figure:
 
 
 def caption(frame: pd.DataFrame) -> str:
-    """Say in words what the table rests on: collection, queries, groups, seeds, intervals."""
+    """Say in words what the table (`build_data`) rests on: queries, groups, seeds, intervals."""
     means = frame[frame["status"] == "mean"]
     bars = means[means["panel"].isin(["a", "b"])]
     counts = [

@@ -31,7 +31,11 @@ def load(folder: Path | str) -> Any:
 
 
 def kind_of(folder: Path | str) -> str:
-    """Return the kind of the ranker saved in `folder`, as its config.json tells."""
+    """Return the kind of the ranker saved in `folder`, as its config.json tells.
+
+    Raises:
+        DataError: if there is no config.json, or it names another architecture than these.
+    """
     names = read_json(Path(folder) / "config.json").get("architectures") or ["none"]
     if names[0] not in ARCHITECTURES:
         raise DataError(

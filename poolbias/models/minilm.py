@@ -18,23 +18,26 @@ class MiniLM:
     Args:
         folder: with `config.json`, `model.safetensors` and `tokenizer.json`; default is the folder
             that the installed package carries, its hashes checked.
+        device: where the model runs.
     """
 
     dimension = DIMENSION
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, device: torch.device | str = "cpu") -> None:
         # Imported here: only now is HF_HUB_OFFLINE sure to be set (by models.pretrained).
         from transformers import BertModel
         from transformers.utils import logging
 
         folder = minilm_folder() if folder is None else folder
+        self.device = torch.device(device)
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.no_padding()  # the file pads to, and cuts at, 128
         self.tokenizer.enable_truncation(MAX_TOKENS)
         logging.disable_progress_bar()
-        self.network = BertModel.from_pretrained(
+        network = BertModel.from_pretrained(
             folder, local_files_only=True, use_safetensors=True, attn_implementation="sdpa"
-        ).eval()
+        )
+        self.network = network.eval().to(self.device)
 
     def tokenize(self, texts: list[str]) -> list[list[int]]:
         """Return the word pieces of each text, 2 to 256 of them."""

@@ -10,7 +10,7 @@ from poolbias.errors import ConfigError
 
 
 def weights(frame: pd.DataFrame, parameters: dict[str, Any]) -> NDArray[np.float64]:
-    """Return 1 for a candidate that the truth calls irrelevant, 0 for one it calls relevant.
+    """Return 1 for a candidate that the truth calls irrelevant, 0 else: float64 [candidates].
 
     Raises:
         ConfigError: where the truth is not known.

@@ -8,5 +8,5 @@ from numpy.typing import NDArray
 
 
 def weights(frame: pd.DataFrame, parameters: dict[str, Any]) -> NDArray[np.float64]:
-    """Return 1 for every candidate."""
+    """Return 1 for every candidate, float64 [candidates]."""
     return np.ones(len(frame))

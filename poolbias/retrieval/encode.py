@@ -16,6 +16,7 @@ class BiEncoder(Protocol):
     """What `encode` needs of a model."""
 
     dimension: int
+    device: torch.device
 
     def tokenize(self, texts: list[str]) -> list[list[int]]:
         """Return the token ids of each text, at least one."""
@@ -55,11 +56,11 @@ def encode(
     with (
         _threads(threads),
         torch.inference_mode(),
-        torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"),
+        torch.autocast(model.device.type, torch.bfloat16, enabled=precision == "bf16"),
     ):
         for rows in progress(batches, len(batches), "encoding", "batches"):
-            batch = torch.tensor([tokens[row] for row in rows])
-            vectors[rows] = model.embed(batch).float().numpy()
+            batch = torch.tensor([tokens[row] for row in rows], device=model.device)
+            vectors[rows] = model.embed(batch).float().cpu().numpy()
     return vectors
 
 

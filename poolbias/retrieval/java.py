@@ -15,17 +15,14 @@ log = logging.getLogger("poolbias")
 
 NEEDED = 21
 
-# Whatever the user's locale: a comma as decimal point would spoil the run file, and the default
-# encodings would spoil texts. Lucene's vector module (jdk.incubator.vector) only speeds up dense
-# vectors and is not asked for, since small Java runtimes lack it.
+# The same whatever the user's locale. (Paths take their encoding from LC_ALL, see run_java.)
+# Lucene's vector module, jdk.incubator.vector, is not asked for: BM25 does not need it, and small
+# Java runtimes lack it.
 _PROPERTIES = [
     "-Duser.language=en",
     "-Duser.country=US",
-    "-Duser.variant=",
     "-Duser.timezone=UTC",
     "-Dfile.encoding=UTF-8",
-    "-Dstdout.encoding=UTF-8",
-    "-Dstderr.encoding=UTF-8",
 ]
 _LOG_LINE = re.compile(r"\d{4}-\d\d-\d\d [\d:,]+ (?P<level>[A-Z]+) +\[[^]]*] (?P<rest>.*)")
 
@@ -116,6 +113,7 @@ def run_java(main_class: str, arguments: Sequence[str | Path], heap: str = "2g")
             if it logged an error: Anserini exits with 0 after most of its errors.
     """
     command = [find_java(), f"-Xmx{heap}", *_PROPERTIES, "-cp", find_jar(), main_class, *arguments]
+    # Under a plain C locale Java cannot open a path with other than ASCII characters.
     environment = os.environ | {"LC_ALL": "C.UTF-8"}
     log.debug("running %s", " ".join(map(str, command)))
     lines: list[str] = []

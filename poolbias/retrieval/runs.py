@@ -16,7 +16,7 @@ SPLITS = ("train", "dev", "test")
 
 
 def id_order(document_ids: Sequence[str]) -> NDArray[np.int64]:
-    """Return the place of each id among all ids sorted: the tie order of the canonical ranking."""
+    """Return each id's place among all sorted, int64 [ids]: the canonical ranking's tie order."""
     order = np.empty(len(document_ids), np.int64)
     order[sorted(range(len(document_ids)), key=lambda row: document_ids[row])] = np.arange(
         len(document_ids)

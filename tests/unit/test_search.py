@@ -69,18 +69,17 @@ def test_a_query_alone_scores_as_among_others(vectors):
 def test_sums_that_float32_gets_wrong():
     generator = np.random.default_rng(3)
     small = generator.normal(size=(400, 8)).astype(np.float32)
-    large = generator.normal(size=(400, 8)).astype(np.float32) * 3000
+    large = generator.normal(size=(400, 8)).astype(np.float32) * 9000
     documents = np.concatenate([large, small, -large], axis=1)  # the large parts cancel
-    queries = np.concatenate(
-        [np.full((6, 8), 77), generator.normal(size=(6, 8)), np.full((6, 8), 77)], 1
-    )
-    queries = queries.astype(np.float32)
+    queries = np.full((40, 24), 77, np.float32)
+    queries[:, 8:16] = generator.normal(size=(40, 8))
     products = queries @ documents.T
-    rows, scores = search(queries, documents, 25)
     expected_rows, expected_scores = oracle(queries, documents, 25)
     assert (np.argsort(-products, axis=1)[:, :25] != expected_rows).any()
-    np.testing.assert_array_equal(rows, expected_rows)
-    np.testing.assert_allclose(scores, expected_scores, rtol=1e-6)
+    for document_block in (400, 30, 3):
+        rows, scores = search(queries, documents, 25, document_block=document_block)
+        np.testing.assert_array_equal(rows, expected_rows)
+        np.testing.assert_allclose(scores, expected_scores, rtol=1e-6)
 
 
 def test_depth_beyond_the_collection_returns_all_of_it(vectors):

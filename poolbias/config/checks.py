@@ -1,0 +1,201 @@
+"""What must fit together in a study file beyond each value by itself."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from poolbias.config.base import Section
+from poolbias.config.entries import LISTS, Choice, has_twice, twice
+from poolbias.config.model import AnyRetriever, Training
+from poolbias.config.places import Place, spell
+from poolbias.config.problems import Problem, nearest, shown, unknown
+from poolbias.config.study import Study
+
+MEASURE = re.compile(
+    r"(RR|nDCG|R|P|AP|Success|Rprec|Bpref|infAP|SetP|SetR|SetF)(\([^)]+\))?(@[1-9][0-9]*)?"
+)
+ALIASES = {"mrr": "RR", "recall": "R", "ndcg": "nDCG", "map": "AP", "precision": "P", "rr": "RR"}
+NAIVE_MEASURE = "RR@10"  # what Figure 1 shows of rankers
+LONGEST_SEQUENCE = 512  # positions of the encoders
+
+
+def check(study: Study, choices: list[Choice]) -> list[Problem]:
+    """Return a problem for each name, depth or number of a study that does not fit another.
+
+    Args:
+        study: a study whose values are right each by itself.
+        choices: those of its experiments that are.
+    """
+    found = [
+        *_repeats(study, ()),
+        *_collections(study),
+        *_pools(study),
+        *_rankers(study),
+        *_evaluation(study, choices),
+        *_figure_1(study),
+        *_micro_batches(study.training, ("training", "micro_batches")),
+        *(problem for choice in choices for problem in _choice(study, choice)),
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _repeats(section: Section, place: Place) -> Iterator[Problem]:
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, Section):
+            yield from _repeats(value, (*place, name))
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                yield from _repeats(item, (*place, name, key))
+        elif isinstance(value, list) and name not in {*LISTS, "experiments"} and has_twice(value):
+            yield twice(value, (*place, name))
+
+
+def _collections(study: Study) -> Iterator[Problem]:
+    for name, collection in study.collections.items():
+        place = ("collections", name)
+        total = sum(collection.shares.model_dump().values())
+        if abs(total - 1) > 1e-9:
+            yield Problem(
+                (*place, "shares"), f"found shares that add up to {total:g}, need 1; correct one."
+            )
+        if collection.minimum_relevant > collection.maximum_relevant:
+            yield Problem(
+                (*place, "minimum_relevant"),
+                f"found {collection.minimum_relevant}, need at most maximum_relevant "
+                f"({collection.maximum_relevant}); correct one.",
+            )
+        if not re.fullmatch(r"HP:[0-9]{7}", collection.root):
+            yield Problem(
+                (*place, "root"),
+                f"found {shown(collection.root)}, need the id of a term such as HP:0000001; "
+                "correct the value.",
+            )
+
+
+def _pools(study: Study) -> Iterator[Problem]:
+    for name, pool in study.pools.items():
+        for number, retriever in enumerate(pool.retrievers):
+            place = ("pools", name, "retrievers", number)
+            if retriever not in study.retrievers:
+                yield Problem(place, unknown("retriever", retriever, study.retrievers))
+            elif pool.depth > study.retrievers[retriever].depth:
+                yield _too_deep(study, retriever, pool, ("pools", name, "depth"))
+
+
+def _rankers(study: Study) -> Iterator[Problem]:
+    for name, ranker in study.rankers.items():
+        place = ("rankers", name, "sequence_tokens")
+        if ranker.sequence_tokens is None:
+            total = ranker.query_tokens + ranker.document_tokens + 3
+            if total > LONGEST_SEQUENCE:
+                yield Problem(
+                    ("rankers", name, "document_tokens"),
+                    f"found sequences of up to {total} word pieces (query_tokens, document_tokens "
+                    f"and 3 special tokens), need at most {LONGEST_SEQUENCE}; lower one or set "
+                    "sequence_tokens.",
+                )
+        elif ranker.sequence_tokens < ranker.query_tokens + 4:
+            yield Problem(
+                place,
+                f"found {ranker.sequence_tokens}, need at least {ranker.query_tokens + 4}: "
+                f"query_tokens ({ranker.query_tokens}), 3 special tokens and one of the document; "
+                "raise it or lower query_tokens.",
+            )
+
+
+def _evaluation(study: Study, choices: list[Choice]) -> Iterator[Problem]:
+    depth = study.evaluation.depth
+    for name in dict.fromkeys(choice.retriever for choice in choices):
+        retriever = study.retrievers[name]
+        if retriever.depth < depth and not _is_pools_own(retriever):
+            yield _too_deep(study, name, study.evaluation, ("evaluation", "depth"))
+    for number, measure in enumerate(study.evaluation.measures):
+        if not MEASURE.fullmatch(measure):
+            name, at, cut = measure.partition("@")
+            near = ALIASES.get(name.lower()) or nearest(name, ALIASES.values())
+            do = f"did you mean '{near}{at}{cut}'?" if near else "correct the value."
+            yield Problem(
+                ("evaluation", "measures", number),
+                f"found {shown(measure)}, need a measure as ir-measures spells it, such as RR@10, "
+                f"nDCG@10 or R@100; {do}",
+            )
+
+
+def _figure_1(study: Study) -> Iterator[Problem]:
+    figure, measures = study.figures.figure_1, study.evaluation.measures
+    place: Place = ("figures", "figure_1")
+    for number, name in enumerate(figure.retrievers):
+        here = (*place, "retrievers", number)
+        if name not in study.retrievers:
+            yield Problem(here, unknown("retriever", name, study.retrievers))
+        elif _is_pools_own(study.retrievers[name]):
+            yield _other_texts(name, here)
+        else:
+            depth = study.retrievers[name].depth
+            if figure.recall_cut > depth:
+                yield _too_deep(study, name, figure, (*place, "recall_cut"))
+            if max(figure.shares_depths) > depth:
+                yield _too_deep(study, name, figure, (*place, "shares_depths"))
+    spelled = all(MEASURE.fullmatch(measure) for measure in measures)
+    for measure in (f"R@{figure.recall_cut}", NAIVE_MEASURE) if spelled else ():
+        if measure not in measures:
+            yield Problem(
+                ("evaluation", "measures"),
+                f"found no {measure}, which figure_1 shows; add it"
+                f"{' or change figures.figure_1.recall_cut' if measure[:2] == 'R@' else ''}.",
+            )
+
+
+def _choice(study: Study, choice: Choice) -> Iterable[Problem]:
+    retriever = study.retrievers[choice.retriever]
+    if _is_pools_own(retriever):
+        yield _other_texts(choice.retriever, (*choice.place, "retriever"))
+    elif choice.method.depth > retriever.depth:
+        place = (*choice.place, "method", "depth")
+        yield _too_deep(study, choice.retriever, choice.method, place)
+    steps = choice.training.steps
+    if choice.method.coupled and study.probe.steps and max(study.probe.steps) > steps:
+        yield Problem(
+            ("probe", "steps"),
+            f"found step {max(study.probe.steps)}, need at most {steps}, the steps of the training "
+            f"of {spell(choice.place)}; lower it or train longer.",
+        )
+    yield from _micro_batches(choice.training, (*choice.place, "training", "micro_batches"), study)
+
+
+def _micro_batches(
+    training: Training, place: Place, study: Study | None = None
+) -> Iterator[Problem]:
+    if study is not None and training == study.training:
+        return  # told already, of the study's training
+    if training.micro_batches > 2 * training.pairs:
+        yield Problem(
+            place,
+            f"found {training.micro_batches}, need at most {2 * training.pairs}, the sequences of "
+            f"a step of {training.pairs} pairs; lower it.",
+        )
+
+
+def _is_pools_own(retriever: AnyRetriever) -> bool:
+    return getattr(retriever, "documents", "documents") == "pool_documents"
+
+
+def _other_texts(name: str, place: Place) -> Problem:
+    return Problem(
+        place,
+        f"found {name!r}, which searches pool_documents, need a retriever that searches documents "
+        "(only a pool may search other texts); name another.",
+    )
+
+
+def _too_deep(study: Study, retriever: str, section: Section, place: Place) -> Problem:
+    """Return the problem that the field of `section` at `place` is deeper than a retriever."""
+    field = str(place[-1])
+    value = getattr(section, field)
+    default = "" if field in section.model_fields_set else " (the default)"
+    most = study.retrievers[retriever].depth
+    return Problem(
+        place,
+        f"found {shown(value)}{default}, need at most {most}, the depth of retriever "
+        f"{retriever!r}; lower it or raise retrievers.{retriever}.depth.",
+    )

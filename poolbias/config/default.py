@@ -1,0 +1,29 @@
+"""The default study: what config/config.yaml says beyond the model's own defaults."""
+
+from typing import Any
+
+STUDY: dict[str, Any] = {
+    "study": "hpo",
+    "device": "cpu",
+    "precision": "bf16",
+    "threads": 2,
+    "seeds": [1],
+    "collections": {"hpo": {"kind": "hpo"}},
+    "retrievers": {
+        "bm25": {"kind": "bm25"},
+        "dense": {"kind": "dense"},
+        "outside": {"kind": "bm25", "documents": "pool_documents"},
+    },
+    "pools": {"outside": {"retrievers": ["outside"]}},
+    "rankers": {"bert": {"kind": "bert"}},
+    "training": {"steps": 400},
+    "evaluation": {},
+    "probe": {"steps": [400]},
+    "experiments": [
+        {"retriever": ["bm25", "dense"], "method": "naive"},
+        {
+            "retriever": "dense",
+            "method": ["oracle", {"name": "cet", "form": ["paper", "released"]}],
+        },
+    ],
+}

@@ -1,0 +1,83 @@
+"""The experiments of a study with their states, as a table for people."""
+
+import json
+import textwrap
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from poolbias.config.experiments import Experiment, expand, training_parameters
+from poolbias.config.problems import shown
+from poolbias.config.study import Study
+from poolbias.files import read_json
+
+DONE, MISSING, STALE = "done", "missing", "stale"
+NAMES = ("collection", "pool", "retriever", "method", "ranker")
+OPTIONS = ("negatives", "loss", "weight", "training")
+
+
+def state(experiment: Experiment, seed: int, results: Path) -> str:
+    """Return whether a ranker is there as the study asks for it.
+
+    Returns:
+        `done` if its manifest holds the parameters that its training would get, `stale` if it
+        holds others, `missing` if there is no manifest.
+
+    Raises:
+        DataError: if the manifest is no JSON.
+    """
+    path = results / "rankers" / experiment.name / f"seed-{seed}" / "manifest.json"
+    if not path.exists():
+        return MISSING
+    manifest = read_json(path)
+    asked = json.loads(json.dumps(training_parameters(experiment, seed)))
+    found = manifest.get("parameters") if isinstance(manifest, dict) else None
+    return DONE if found == asked else STALE
+
+
+def table(study: Study, results: Path) -> str:
+    """Return a study's experiments: name, seed, state, and the parameters in which they differ."""
+    experiments = expand(study)
+    parameters = [_flat(experiment) for experiment in experiments]
+    keys = list(dict.fromkeys(key for each in parameters for key in each))
+    values = {key: [each.get(key, "-") for each in parameters] for key in keys}
+    differing = [key for key in keys if len(set(values[key])) > 1]
+    rows = [["experiment", "seed", "state", *differing]]
+    for number, experiment in enumerate(experiments):
+        told = [values[key][number] for key in differing]
+        for seed in study.seeds:
+            rows.append([experiment.name, str(seed), state(experiment, seed, results), *told])
+    same = "; ".join(f"{key} {values[key][0]}" for key in keys if key not in differing)
+    counts = Counter(row[2] for row in rows[1:])
+    total = ", ".join(f"{counts[name]} {name}" for name in (DONE, STALE, MISSING))
+    return "\n".join(
+        [
+            *_aligned(rows),
+            "",
+            *textwrap.wrap(f"The same in all: {same}.", 100, break_on_hyphens=False),
+            f"Study {study.study}: {len(experiments)} experiments, {len(rows) - 1} trainings: "
+            f"{total}.",
+        ]
+    )
+
+
+def _flat(experiment: Experiment) -> dict[str, str]:
+    """Return what tells experiments of one study apart, by dotted keys."""
+    flat = {name: str(getattr(experiment, name)) for name in NAMES}
+    for name in OPTIONS:
+        flat |= dict(_leaves(name, experiment.parameters[name]))
+    return flat
+
+
+def _leaves(key: str, value: Any) -> Iterable[tuple[str, str]]:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _leaves(f"{key}.{name}", item)
+    else:
+        yield key, value if isinstance(value, str) else shown(value)
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

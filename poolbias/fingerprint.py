@@ -1,0 +1,96 @@
+"""What a stage's code means: a hash that a comment leaves alone and a changed formula changes.
+
+A stage's script and the library modules that it imports, directly or through others, are parsed;
+the hash is over their syntax trees without docstrings. Choices that a registry names by string are
+not followed, since a stage runs only those that its parameters name: the caller adds these.
+"""
+
+import ast
+import functools
+import hashlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+PACKAGE = "poolbias"
+# They decide how a job is told of and started, not what it computes.
+HARNESS = frozenset({PACKAGE, f"{PACKAGE}.stage", f"{PACKAGE}.errors", f"{PACKAGE}.environment"})
+
+
+def fingerprint(root: Path, script: str, choices: Iterable[str] = ()) -> str:
+    """Return 16 hexadecimal digits for the code that a stage runs.
+
+    Args:
+        root: folder of the repository.
+        script: name of the stage, `workflow/scripts/<script>.py`.
+        choices: modules chosen by name (`poolbias.weights.coupling`, or `module:attribute`).
+    """
+    start = root / "workflow" / "scripts" / f"{script}.py"
+    names = {choice.partition(":")[0] for choice in choices} | set(_imports(root, start))
+    found: dict[str, str] = {script: _meaning(start)}
+    waiting = sorted(names)
+    while waiting:
+        name = waiting.pop()
+        path = _module_path(root, name)
+        if path is None or name in found or name in HARNESS:
+            continue
+        found[name] = _meaning(path)
+        waiting += _imports(root, path)
+    told = "\n".join(f"{name} {meaning}" for name, meaning in sorted(found.items()))
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def _module_path(root: Path, name: str) -> Path | None:
+    """Return the file of a module of the package, or None if `name` is not one (a class, say)."""
+    base = root.joinpath(*name.split("."))
+    for path in (base.with_suffix(".py"), base / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+@functools.cache
+def _imports(root: Path, path: Path) -> tuple[str, ...]:
+    """Return the package's modules that a file imports, their packages' `__init__` included."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        for name in names:
+            if name.split(".")[0] == PACKAGE:
+                found.update(_with_packages(name))
+    return tuple(sorted(name for name in found if _module_path(root, name)))
+
+
+def _with_packages(name: str) -> Iterator[str]:
+    parts = name.split(".")
+    for length in range(1, len(parts) + 1):
+        yield ".".join(parts[:length])
+
+
+@functools.cache
+def _meaning(path: Path) -> str:
+    """Return the hash of a file's syntax tree without docstrings (comments are not in it)."""
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        holds = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if holds and ast.get_docstring(node, clean=False) is not None:  # type: ignore[arg-type]
+            node.body = node.body[1:]  # type: ignore[attr-defined]
+    return hashlib.sha256(_dump(tree).encode()).hexdigest()
+
+
+def _dump(node: object) -> str:
+    """Return a syntax tree as text that is the same under every version of Python.
+
+    Fields that are empty are left out, since versions differ in which empty ones they have.
+    """
+    if isinstance(node, ast.AST):
+        fields = [(name, value) for name, value in ast.iter_fields(node) if value not in (None, [])]
+        told = ",".join(f"{name}={_dump(value)}" for name, value in fields)
+        return f"{type(node).__name__}({told})"
+    if isinstance(node, list):
+        return f"[{','.join(_dump(item) for item in node)}]"
+    return repr(node)

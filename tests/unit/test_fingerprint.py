@@ -1,0 +1,71 @@
+"""The fingerprint of a stage's code: what changes it, and what must not."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from poolbias import fingerprint as module
+from poolbias.fingerprint import fingerprint
+
+ROOT = Path(__file__).resolve().parents[2]
+CHOICES = ["poolbias.weights.coupling:coupled", "poolbias.losses.pairwise:pairwise_cross_entropy"]
+
+
+@pytest.fixture
+def copy(tmp_path):
+    for folder in ("poolbias", "workflow"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pyc*"))
+    return tmp_path
+
+
+def prints(root):
+    for cached in (module._imports, module._meaning):
+        cached.cache_clear()
+    return {
+        "train": fingerprint(root, "train_coupled_ranker", CHOICES),
+        "naive": fingerprint(root, "train_ranker", ["poolbias.weights.constant"]),
+        "figure": fingerprint(root, "figure_1"),
+        "evaluate": fingerprint(root, "evaluate"),
+    }
+
+
+def changed(root, file, old, new):
+    before = prints(root)
+    path = root / file
+    text = path.read_text()
+    assert text.count(old) >= 1
+    path.write_text(text.replace(old, new, 1))
+    after = prints(root)
+    return {name for name in before if before[name] != after[name]}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "expected"),
+    [
+        ("poolbias/weights/coupling.py", "1.0 + torch", "2.0 + torch", {"train"}),
+        ("poolbias/losses/pairwise.py", "negative - positive", "positive - negative", {"train"}),
+        ("poolbias/training/loop.py", "self.watch.look", "self.watch.gaze", {"train", "naive"}),
+        ("poolbias/evaluation/ranking.py", "np.isfinite", "np.isnan", {"evaluate", "figure"}),
+        ("poolbias/figures/figure_1.py", "import", "import os\nimport", {"figure"}),
+        ("workflow/scripts/evaluate.py", "lacking, tied = 0", "lacking, tied = 1", {"evaluate"}),
+        # what means the same
+        (
+            "poolbias/weights/coupling.py",
+            "    positive, neg",
+            "    # why\n    positive, neg",
+            set(),
+        ),
+        ("poolbias/weights/coupling.py", '"""Return the weight', '"""Return a weight', set()),
+        ("poolbias/stage.py", "starts, parameters", "begins, parameters", set()),
+        ("poolbias/negatives/oracle.py", "~frame", "frame", set()),  # used by none of these
+    ],
+)
+def test_what_changes_a_fingerprint(copy, file, old, new, expected):
+    assert changed(copy, file, old, new) == expected
+
+
+def test_a_moved_or_touched_repository_has_the_same_fingerprints(copy, tmp_path):
+    for path in copy.rglob("*.py"):
+        path.touch()
+    assert prints(copy) == prints(ROOT)

@@ -1,0 +1,63 @@
+"""The smoke study, run once in a folder of its own, and Snakemake as a user calls it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SMOKE = ROOT / "config" / "smoke.yaml"
+
+
+class Workflow:
+    """Snakemake on this repository, with its results in `folder`."""
+
+    def __init__(self, folder, root=ROOT):
+        self.folder = Path(folder)
+        self.root = Path(root)
+
+    def run(self, *arguments, configfile=SMOKE, check=True):
+        """Run snakemake with targets first, as the README says."""
+        files = ["--configfile", str(configfile)] if configfile else []
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "snakemake"),
+                *(str(argument) for argument in arguments),
+                *("--snakefile", str(self.root / "Snakefile"), "--directory", str(self.folder)),
+                *files,
+            ],
+            cwd=self.root,
+            env=os.environ | {"COLUMNS": "200"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        output = done.stdout + done.stderr
+        if check:
+            assert done.returncode == 0, output[-6000:]
+        return output
+
+    def jobs(self, *arguments, configfile=SMOKE):
+        """Return how many jobs of each rule a dry run would start."""
+        output = self.run(*arguments, "--dry-run", configfile=configfile)
+        if "Nothing to be done" in output:
+            return {}
+        table = output.split("Job stats:")[1].split("\n\n")[0]
+        counts = dict(re.findall(r"^(\w+) +(\d+)$", table, flags=re.MULTILINE))
+        return {rule: int(count) for rule, count in counts.items() if rule != "total"}
+
+    def path(self, pattern):
+        """Return the one result that fits a pattern below results/."""
+        (found,) = sorted((self.folder / "results").glob(pattern))
+        return found
+
+
+@pytest.fixture(scope="session")
+def smoke(tmp_path_factory):
+    """The finished smoke study."""
+    workflow = Workflow(tmp_path_factory.mktemp("smoke"))
+    workflow.run()
+    return workflow
