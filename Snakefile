@@ -5,6 +5,7 @@ min_version("9.20")
 
 
 include: "rules/common.smk"
+include: "rules/inputs.smk"
 include: "rules/collections.smk"
 include: "rules/retrieval.smk"
 include: "rules/negatives.smk"
@@ -14,17 +15,17 @@ include: "rules/evaluation.smk"
 include: "rules/figures.smk"
 
 
-rule all:
-    """Everything that the study file asks for (the default)."""
-    default_target: True
-    input:
-        rules.figure_1.output,
-        rules.summarise_metrics.output,
-    localrule: True
-
-
 rule figures:
     """Every figure of the study; redraws without retraining."""
     input:
         rules.figure_1.output,
+    localrule: True
+
+
+rule all:
+    """Everything that the study file asks for (the default)."""
+    default_target: True
+    input:
+        rules.figures.input,
+        rules.summarise_metrics.output,
     localrule: True

@@ -61,8 +61,9 @@ def _parser() -> argparse.ArgumentParser:
 def _experiments(configfile: Path, results: Path) -> int:
     from poolbias.config.load import load
     from poolbias.config.states import table
+    from poolbias.stages import given_training
 
-    sys.stdout.write(table(load(configfile), results) + "\n")
+    sys.stdout.write(table(load(configfile), results, given_training) + "\n")
     return 0
 
 

@@ -34,6 +34,7 @@ class Job:
     parameters: dict[str, Any]
     files: dict[str, list[Path]]
     inputs: list[str]
+    given: dict[str, Any]  # the parameters with `code`, the fingerprint of what runs
     figures: dict[str, Any] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
 
@@ -55,8 +56,8 @@ class Job:
             path,
             {
                 "stage": self.name,
-                "parameters": self.parameters,
-                "parameters_hash": hash_of(self.parameters, 16),
+                "parameters": self.given,
+                "parameters_hash": hash_of(self.given, 16),
                 "inputs": {
                     str(file): sha256_of(file)
                     for name in self.inputs
@@ -101,13 +102,14 @@ def run(
     stage_name = Path(sys.argv[0]).stem
     with _logging_to(arguments.pop("log")):
         try:
-            parameters = read_json(arguments.pop("parameters"))
+            given = read_json(arguments.pop("parameters"))
+            parameters = {name: value for name, value in given.items() if name != "code"}
             files = {name: paths for name, paths in arguments.items() if paths is not None}
             names = [name.rstrip("+?") for name in inputs if name.rstrip("+?") in files]
             _check_inputs([file for name in names for file in files[name]])
-            job = Job(stage_name, parameters, files, names)
-            log.info("%s starts, parameters %s", stage_name, hash_of(parameters, 16))
-            log.debug("parameters: %s", parameters)
+            job = Job(stage_name, parameters, files, names, given)
+            log.info("%s starts, parameters %s", stage_name, hash_of(given, 16))
+            log.debug("parameters: %s", given)
             log.debug("versions: %s", ", ".join(f"{n} {v}" for n, v in versions().items()))
             main(job)
             if "manifest" in files:

@@ -28,9 +28,7 @@ rule build_collection:
         runtime=10,
         cpus_per_task=1,
     params:
-        json=lambda wildcards: get_json(
-            **COLLECTIONS[wildcards.collection].model_dump()
-        ),
+        json=get_collection_json,
     message:
         "Build the collection {wildcards.collection}"
     shell:
@@ -62,7 +60,9 @@ rule build_labels:
         runtime=10,
         cpus_per_task=1,
     params:
-        json=lambda wildcards: get_json(**POOLS[wildcards.pool].model_dump()),
+        json=lambda wildcards: get_stage_json(
+            "build_labels", **POOLS[wildcards.pool].model_dump()
+        ),
     message:
         "Label what the pool {wildcards.pool} shows of {wildcards.collection}"
     shell:
@@ -91,7 +91,7 @@ rule build_tokens:
         runtime=30,
         cpus_per_task=1,
     params:
-        json=lambda wildcards: get_json(start=wildcards.tokenizer),
+        json=lambda wildcards: get_stage_json("build_tokens", start=wildcards.tokenizer),
     message:
         "Tokenise {wildcards.collection} for {wildcards.tokenizer}"
     shell:

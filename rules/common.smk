@@ -8,6 +8,8 @@ from snakemake.exceptions import WorkflowError
 
 sys.path.insert(0, str(workflow.basedir))
 
+from poolbias import models, negatives, stages  # noqa: E402
+from poolbias.collections import KINDS  # noqa: E402
 from poolbias.config import experiments as naming  # noqa: E402
 from poolbias.config.load import load  # noqa: E402
 from poolbias.errors import PoolbiasError  # noqa: E402
@@ -38,8 +40,8 @@ def get_study():
 
 STUDY, EXPERIMENTS = get_study()
 SPLIT = STUDY.evaluation.split
-COLLECTIONS = {naming.key(name, c): c for name, c in STUDY.collections.items()}
-RETRIEVERS = {naming.key(name, r): r for name, r in STUDY.retrievers.items()}
+COLLECTIONS = {naming.folder(c): c for c in STUDY.collections.values()}
+RETRIEVERS = {naming.folder(r): r for r in STUDY.retrievers.values()}
 POOLS = {naming.pool_key(STUDY, name): pool for name, pool in STUDY.pools.items()}
 CANDIDATES = {naming.candidates_key(STUDY, e): e for e in EXPERIMENTS.values()}
 
@@ -58,19 +60,24 @@ def get_pattern(names):
     return "|".join(re.escape(name) for name in names) or "(?!)"
 
 
-def get_json(**parameters):
-    """Return a stage's parameters as one line of JSON."""
+def get_json(parameters):
+    """Return parameters as one line of JSON."""
     return json.dumps(parameters, sort_keys=True, allow_nan=False)
+
+
+def get_stage_json(stage, choices=(), **parameters):
+    """Return a stage's parameters, and the fingerprint of its code, as one line of JSON."""
+    return get_json(stages.given(stage, choices, parameters))
 
 
 def get_collection_key(experiment):
     """Return the folder's name of an experiment's collection."""
-    return naming.key(experiment.collection, STUDY.collections[experiment.collection])
+    return naming.folder(STUDY.collections[experiment.collection])
 
 
 def get_retriever_key(name):
     """Return the folder's name of a retriever of this study."""
-    return naming.key(name, STUDY.retrievers[name])
+    return naming.folder(STUDY.retrievers[name])
 
 
 def get_searched_documents(wildcards):
@@ -121,22 +128,10 @@ def get_training_inputs(wildcards):
     }
 
 
-def get_limits(experiment):
-    """Return how long an experiment's sequences may be."""
-    ranker = experiment.parameters["ranker"]
-    return {
-        name: ranker[f"{name}_tokens"] for name in ("query", "document", "sequence")
-    }
-
-
 def get_training_json(wildcards):
     """Return the parameters of one training."""
-    experiment = EXPERIMENTS[wildcards.experiment]
-    names = ("ranker", "training", "loss", "weight", "device", "precision", "threads")
     return get_json(
-        seed=int(wildcards.seed),
-        limits=get_limits(experiment),
-        **{name: experiment.parameters[name] for name in names},
+        stages.given_training(EXPERIMENTS[wildcards.experiment], int(wildcards.seed))
     )
 
 
@@ -156,9 +151,11 @@ def get_rerank_inputs(wildcards):
 def get_rerank_json(wildcards):
     """Return the parameters of re-ranking."""
     experiment = EXPERIMENTS[wildcards.experiment]
-    return get_json(
+    return get_stage_json(
+        "rerank",
+        choices=[models.RANKERS[experiment.parameters["ranker"]["kind"]]],
         depth=int(wildcards.depth),
-        limits=get_limits(experiment),
+        limits=experiment.limits,
         tag=wildcards.experiment,
         **{
             name: experiment.parameters[name]
@@ -177,130 +174,21 @@ def get_judgements(wildcards):
     return {"queries": f"{folder}/queries.tsv", "judgements": f"{folder}/{judgements}"}
 
 
-def get_evaluation_json(wildcards):
-    """Return the measures of a run or ranking; Figure 1's recall is always among them."""
-    recall = f"R@{STUDY.figures.figure_1.recall_cut}"
-    measures = list(dict.fromkeys([*STUDY.evaluation.measures, recall]))
-    return get_json(split=wildcards.split, measures=measures)
+def get_collection_json(wildcards):
+    """Return the parameters of building a collection."""
+    collection = COLLECTIONS[wildcards.collection]
+    return get_stage_json(
+        "build_collection", choices=[KINDS[collection.kind]], **collection.model_dump()
+    )
+
+
+def get_candidates_json(wildcards):
+    """Return the parameters of choosing negatives."""
+    chosen = CANDIDATES[wildcards.candidates].parameters["negatives"]
+    choices = [negatives.REGISTRY[chosen["name"]]]
+    return get_stage_json("build_candidates", choices=choices, **chosen)
 
 
 def get_gpus():
     """Return how many GPUs a job that runs a model asks for."""
     return int(STUDY.device == "cuda")
-
-
-def get_rankings(chosen=lambda experiment: True):
-    """Return the metrics of each experiment's re-ranking of its own retriever's run."""
-    return [
-        {
-            "experiment": experiment,
-            "seed": seed,
-            "judgements": judgements,
-            "path": f"results/metrics/rankings/{experiment.name}/seed-{seed}/"
-            f"{get_retriever_key(experiment.retriever)}/top-{STUDY.evaluation.depth}/"
-            f"{SPLIT}.{file}.tsv",
-        }
-        for experiment in EXPERIMENTS.values()
-        if chosen(experiment)
-        for seed in STUDY.seeds
-        for judgements, file in get_judgement_files(experiment.pool)
-    ]
-
-
-def get_judgement_files(pool):
-    """Return (judgements, part of a metrics file's name) for the truth and a pool's labels."""
-    return [("truth", "truth"), ("labels", f"labels-{naming.pool_key(STUDY, pool)}")]
-
-
-def get_summary_json():
-    """Return what each per-query file of the summary is of."""
-    rows = [
-        {
-            "experiment": row["experiment"].name,
-            "collection": get_collection_key(row["experiment"]),
-            "pool": row["experiment"].pool,
-            "retriever": row["experiment"].retriever,
-            "method": row["experiment"].label,
-            "ranker": row["experiment"].ranker,
-            "seed": row["seed"],
-            "judgements": row["judgements"],
-        }
-        for row in get_rankings()
-    ]
-    return get_json(rows=rows)
-
-
-def get_collection_keys():
-    """Return the folders' names of the collections that experiments use."""
-    return list(dict.fromkeys(get_collection_key(e) for e in EXPERIMENTS.values()))
-
-
-def get_figure_1_rows():
-    """Return the files of Figure 1 by kind, each with what it is of.
-
-    Figure 1 is about the study's first collection, its first pool and its first ranker.
-    """
-    first = next(iter(EXPERIMENTS.values()))
-    collection = get_collection_key(first)
-    retrievers = STUDY.figures.figure_1.retrievers
-    runs = f"results/metrics/runs/{collection}"
-    recall = [
-        {
-            "retriever": retriever,
-            "judgements": judgements,
-            "path": f"{runs}/{get_retriever_key(retriever)}/{SPLIT}.{file}.tsv",
-        }
-        for retriever in retrievers
-        for judgements, file in get_judgement_files(first.pool)
-    ]
-    pool = naming.pool_key(STUDY, first.pool)
-    shares = [
-        {
-            "retriever": retriever,
-            "path": f"{runs}/{get_retriever_key(retriever)}/train.false-negatives-{pool}.tsv",
-        }
-        for retriever in retrievers
-    ]
-    rankings = [
-        {
-            "retriever": row["experiment"].retriever,
-            "judgements": row["judgements"],
-            "seed": row["seed"],
-            "path": row["path"],
-        }
-        for row in get_rankings(
-            lambda e: e.method == "naive"
-            and e.retriever in retrievers
-            and (e.collection, e.pool, e.ranker)
-            == (first.collection, first.pool, first.ranker)
-        )
-    ]
-    return {"recall": recall, "rankings": rankings, "shares": shares}
-
-
-def get_figure_1_inputs():
-    """Return the input files of Figure 1."""
-    collection = get_collection_key(next(iter(EXPERIMENTS.values())))
-    files = {
-        kind: [row["path"] for row in rows]
-        for kind, rows in get_figure_1_rows().items()
-    }
-    return {"queries": f"results/collections/{collection}/queries.tsv", **files}
-
-
-def get_figure_1_json():
-    """Return the parameters of Figure 1."""
-    rows = {
-        kind: [
-            {name: value for name, value in row.items() if name != "path"}
-            for row in rows
-        ]
-        for kind, rows in get_figure_1_rows().items()
-    }
-    return get_json(
-        retrievers=STUDY.figures.figure_1.retrievers,
-        cut=STUDY.figures.figure_1.recall_cut,
-        measure="RR@10",
-        collection=next(iter(EXPERIMENTS.values())).collection,
-        **rows,
-    )

@@ -27,7 +27,9 @@ rule evaluate:
         runtime=20,
         cpus_per_task=1,
     params:
-        json=get_evaluation_json,
+        json=lambda wildcards: get_stage_json(
+            "evaluate", split=wildcards.split, measures=STUDY.evaluation.measures
+        ),
     message:
         "Measure {wildcards.ranked}/{wildcards.split} by {wildcards.judgements}"
     shell:
@@ -58,8 +60,10 @@ rule count_false_negatives:
         runtime=20,
         cpus_per_task=1,
     params:
-        json=lambda wildcards: get_json(
-            split=wildcards.split, depths=STUDY.figures.figure_1.shares_depths
+        json=lambda wildcards: get_stage_json(
+            "count_false_negatives",
+            split=wildcards.split,
+            depths=STUDY.figures.figure_1.shares_depths,
         ),
     message:
         "Count false negatives at the top of {wildcards.retriever}, {wildcards.split}"

@@ -25,9 +25,7 @@ rule build_candidates:
         runtime=30,
         cpus_per_task=1,
     params:
-        json=lambda wildcards: get_json(
-            **CANDIDATES[wildcards.candidates].parameters["negatives"]
-        ),
+        json=get_candidates_json,
     message:
         "Choose the negatives {wildcards.candidates}"
     shell:

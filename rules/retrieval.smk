@@ -24,7 +24,7 @@ rule build_index:
         runtime=60,
         cpus_per_task=1,
     params:
-        json=get_json(),
+        json=get_stage_json("build_index"),
     message:
         "Index {wildcards.collection} for {wildcards.retriever}"
     shell:
@@ -58,8 +58,10 @@ rule search_bm25:
         runtime=60,
         cpus_per_task=STUDY.threads,
     params:
-        json=lambda wildcards: get_json(
-            threads=STUDY.threads, **RETRIEVERS[wildcards.retriever].model_dump()
+        json=lambda wildcards: get_stage_json(
+            "search_bm25",
+            threads=STUDY.threads,
+            **RETRIEVERS[wildcards.retriever].model_dump(),
         ),
     message:
         "Search {wildcards.collection} with {wildcards.retriever}"
@@ -91,7 +93,8 @@ rule encode_texts:
         cpus_per_task=STUDY.threads,
         gpu=get_gpus(),
     params:
-        json=lambda wildcards: get_json(
+        json=lambda wildcards: get_stage_json(
+            "encode_texts",
             device=STUDY.device,
             threads=STUDY.threads,
             **RETRIEVERS[wildcards.retriever].model_dump(
@@ -134,8 +137,10 @@ rule search_dense:
         runtime=60,
         cpus_per_task=STUDY.threads,
     params:
-        json=lambda wildcards: get_json(
-            depth=RETRIEVERS[wildcards.retriever].depth, threads=STUDY.threads
+        json=lambda wildcards: get_stage_json(
+            "search_dense",
+            depth=RETRIEVERS[wildcards.retriever].depth,
+            threads=STUDY.threads,
         ),
     message:
         "Search {wildcards.collection} with {wildcards.retriever}"

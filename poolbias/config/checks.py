@@ -151,8 +151,8 @@ def _choice(study: Study, choice: Choice) -> Iterable[Problem]:
     if _is_pools_own(retriever):
         yield _other_texts(choice.retriever, (*choice.place, "retriever"))
     elif choice.method.depth > retriever.depth:
-        place = (*choice.place, "method", "depth")
-        yield _too_deep(study, choice.retriever, choice.method, place)
+        depth = (*choice.place, "method", "depth")
+        yield _too_deep(study, choice.retriever, choice.method, depth)
     steps = choice.training.steps
     if choice.method.coupled and study.probe.steps and max(study.probe.steps) > steps:
         yield Problem(
@@ -160,14 +160,12 @@ def _choice(study: Study, choice: Choice) -> Iterable[Problem]:
             f"found step {max(study.probe.steps)}, need at most {steps}, the steps of the training "
             f"of {spell(choice.place)}; lower it or train longer.",
         )
-    yield from _micro_batches(choice.training, (*choice.place, "training", "micro_batches"), study)
+    if choice.training != study.training:
+        place = (*choice.place, "training", "micro_batches")
+        yield from _micro_batches(choice.training, place)
 
 
-def _micro_batches(
-    training: Training, place: Place, study: Study | None = None
-) -> Iterator[Problem]:
-    if study is not None and training == study.training:
-        return  # told already, of the study's training
+def _micro_batches(training: Training, place: Place) -> Iterator[Problem]:
     if training.micro_batches > 2 * training.pairs:
         yield Problem(
             place,

@@ -113,11 +113,6 @@ def folder(section: Section) -> str:
     return f"{section.label}-{hash_of(section.model_dump())}"
 
 
-def key(_name: str, section: Section) -> str:
-    """Return `folder(section)`; what a study file calls it does not matter."""
-    return folder(section)
-
-
 def pool_key(study: Study, name: str) -> str:
     """Return the folder's name of a pool; it depends on the retrievers that fill it too."""
     pool = study.pools[name]

@@ -140,8 +140,10 @@ def type_name(shape: Shape) -> str:
     """Return the type in a word or two, for the docs."""
     origin = get_origin(shape.base)
     if origin is list:
-        name = f"list of {type_name(shape.item)}s"
-    elif origin is dict or shape.section or shape.choices or shape.base is Any:
+        name = f"list of {'section' if shape.item.base is Any else type_name(shape.item)}s"
+    elif shape.base is Any:
+        name = "name or section"
+    elif origin is dict or shape.section or shape.choices:
         name = "section"
     elif origin is Literal:
         name = "choice"

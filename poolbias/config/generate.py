@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from poolbias.config.base import Section
 from poolbias.config.default import STUDY
 from poolbias.config.entries import METHODS, NAMED, Entry
 from poolbias.config.fields import range_of, shape_of_field, type_name, unit_of
@@ -148,7 +149,7 @@ def _table(heading: str, section: type[Any]) -> Iterator[str]:
             default = "the only one"
         elif field.is_required():
             default = "required"
-        elif type_name(shape) == "section":
+        elif isinstance(field.default, Section):
             default = "its defaults"
         else:
             default = f"`{flow(field.default)}`"

@@ -39,10 +39,10 @@ def load(path: Path | str, overrides: dict[str, Any] | None = None) -> Study:
         )
     doubts = list(document.doubts)
     given = yaml.reread(overrides or {}, (), doubts)
-    study, found = _read(_merged(document.value, given))
+    study, others = _read(_merged(document.value, given))
     doubtful = {place for place, _ in doubts}
     problems = [Problem(place, words) for place, words in doubts]
-    problems += [problem for problem in found if problem.place not in doubtful]
+    problems += [problem for problem in others if problem.place not in doubtful]
     if problems:
         told = [_told(problem, path, document, given) for problem in problems]
         raise ConfigError("\n".join(words for _, words in sorted(told, key=lambda each: each[0])))
@@ -56,7 +56,8 @@ def _read(raw: dict[str, Any]) -> tuple[Study | None, list[Problem]]:
     except ValidationError as error:
         return None, [*sentences.problems(Study, error), *_entry_problems(raw)]
     choices, problems = read_entries(study)
-    _, doubles = name_experiments(study, choices)
+    sound = [c for c in choices if set(study.pools[c.pool].retrievers) <= set(study.retrievers)]
+    _, doubles = name_experiments(study, sound)
     return study, [*problems, *doubles, *check(study, choices)]
 
 

@@ -101,6 +101,9 @@ class DenseRetriever(Section):
     model: Literal["all-MiniLM-L6-v2"] = Field(
         "all-MiniLM-L6-v2", description="The published bi-encoder, used as it is."
     )
+    precision: Literal["bf16", "float32"] = Field(
+        "float32", description="Arithmetic of the bi-encoder."
+    )
     depth: int = Field(
         200,
         ge=1,

@@ -1,5 +1,6 @@
 """pydantic's errors as problems of a study file, in a person's words."""
 
+import re
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
@@ -77,7 +78,7 @@ def _advice(shape: Shape, value: Any) -> str:
     if base is bool and str(value).lower() in ("on", "off", "yes", "no", "true", "false", "0", "1"):
         return f"write {'true' if str(value).lower() in ('on', 'yes', 'true', '1') else 'false'}."
     if base is str and scalar and not isinstance(value, str):
-        return f"write '{value}' in quotes if it is text."
+        return f"write '{shown(value)}' in quotes if it is text."
     if needed(shape).startswith(LINES) and scalar:
         return "write them on lines of their own, indented."
     near = nearest(value, get_args(base)) if scalar and origin is Literal else None
@@ -85,8 +86,4 @@ def _advice(shape: Shape, value: Any) -> str:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return re.fullmatch(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?", text) is not None

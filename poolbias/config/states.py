@@ -3,26 +3,33 @@
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from poolbias.config.experiments import Experiment, expand, training_parameters
+from poolbias.config.experiments import Experiment, expand
 from poolbias.config.problems import shown
 from poolbias.config.study import Study
 from poolbias.files import read_json
 
+Given = Callable[[Experiment, int], dict[str, Any]]
 DONE, MISSING, STALE = "done", "missing", "stale"
 NAMES = ("collection", "pool", "retriever", "method", "ranker")
 OPTIONS = ("negatives", "loss", "weight", "training")
 
 
-def state(experiment: Experiment, seed: int, results: Path) -> str:
+def state(experiment: Experiment, seed: int, results: Path, given: Given) -> str:
     """Return whether a ranker is there as the study asks for it.
 
+    Args:
+        experiment: what is asked for.
+        seed: likewise.
+        results: the folder of results.
+        given: returns the parameters that its training would get, its code's fingerprint included.
+
     Returns:
-        `done` if its manifest holds the parameters that its training would get, `stale` if it
-        holds others, `missing` if there is no manifest.
+        `done` if its manifest holds these parameters, `stale` if it holds others, `missing` if
+        there is no manifest.
 
     Raises:
         DataError: if the manifest is no JSON.
@@ -31,12 +38,12 @@ def state(experiment: Experiment, seed: int, results: Path) -> str:
     if not path.exists():
         return MISSING
     manifest = read_json(path)
-    asked = json.loads(json.dumps(training_parameters(experiment, seed)))
+    asked = json.loads(json.dumps(given(experiment, seed)))
     found = manifest.get("parameters") if isinstance(manifest, dict) else None
     return DONE if found == asked else STALE
 
 
-def table(study: Study, results: Path) -> str:
+def table(study: Study, results: Path, given: Given) -> str:
     """Return a study's experiments: name, seed, state, and the parameters in which they differ."""
     experiments = expand(study)
     parameters = [_flat(experiment) for experiment in experiments]
@@ -47,7 +54,7 @@ def table(study: Study, results: Path) -> str:
     for number, experiment in enumerate(experiments):
         told = [values[key][number] for key in differing]
         for seed in study.seeds:
-            rows.append([experiment.name, str(seed), state(experiment, seed, results), *told])
+            rows.append([experiment.name, str(seed), state(experiment, seed, results, given), *told])
     same = "; ".join(f"{key} {values[key][0]}" for key in keys if key not in differing)
     counts = Counter(row[2] for row in rows[1:])
     total = ", ".join(f"{counts[name]} {name}" for name in (DONE, STALE, MISSING))

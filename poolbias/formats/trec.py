@@ -91,6 +91,9 @@ def _read(
                 index_col=False,
                 on_bad_lines="error",
             )
+        except pd.errors.EmptyDataError:  # a split without hits, say
+            kinds = {name: "float64" if name == "score" else "int64" for name in numbers}
+            return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "str")) for name in names})
         except (ValueError, pd.errors.ParserError, UnicodeDecodeError, OSError, EOFError) as error:
             _report_first_bad_line(path, names, numbers, error)
     if (frame[names[-1]] == "").any() or not all(np.isfinite(frame[n]).all() for n in numbers):

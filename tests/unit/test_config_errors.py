@@ -40,7 +40,11 @@ def line_of(text, part):
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("steps: 400", "stps: 400", "training.stps: this key is not known here; did you mean 'steps'?"),
+        (
+            "steps: 400",
+            "stps: 400",
+            "training.stps: this key is not known here; did you mean 'steps'?",
+        ),
         (
             "k1: 0.9",
             "k2x: 0.9",
@@ -171,8 +175,8 @@ def line_of(text, part):
         (
             "sequence_tokens: null",
             "sequence_tokens: 19",
-            "rankers.bert.sequence_tokens: found 19, need at least 20: query_tokens (16), 3 special "
-            "tokens and one of the document; raise it or lower query_tokens.",
+            "rankers.bert.sequence_tokens: found 19, need at least 20: query_tokens (16), 3 "
+            "special tokens and one of the document; raise it or lower query_tokens.",
         ),
         (
             "micro_batches: 4",
@@ -238,8 +242,8 @@ def line_of(text, part):
         (
             "form: [paper, released]",
             "temperature: [1.0, 1]",
-            "experiments, item 2, method, item 2, temperature: found [1.0, 1], need each value once "
-            "(1.0 and 1 are one value); keep one.",
+            "experiments, item 2, method, item 2, temperature: found [1.0, 1], need each value "
+            "once (1.0 and 1 are one value); keep one.",
         ),
         (
             "form: [paper, released]",
@@ -262,8 +266,8 @@ def line_of(text, part):
         (
             "method: naive",
             "method: {name: naive, depth: 201}",
-            "experiments, item 1, method.depth: found 201, need at most 200, the depth of retriever "
-            "'bm25'; lower it or raise retrievers.bm25.depth.",
+            "experiments, item 1, method.depth: found 201, need at most 200, the depth of "
+            "retriever 'bm25'; lower it or raise retrievers.bm25.depth.",
         ),
         (
             "method: naive",
@@ -292,8 +296,9 @@ def line_of(text, part):
         (
             "  - retriever: [bm25, dense]",
             "  - retriever: outside",
-            "experiments, item 1, retriever: found 'outside', which searches pool_documents, need a "
-            "retriever that searches documents (only a pool may search other texts); name another.",
+            "experiments, item 1, retriever: found 'outside', which searches pool_documents, need "
+            "a retriever that searches documents (only a pool may search other texts); name "
+            "another.",
         ),
         (
             "training:\n",
@@ -301,7 +306,7 @@ def line_of(text, part):
             "training: found null (no value), need `key: value` lines; write {} for its defaults.",
         ),
     ],
-)  # fmt: skip
+)
 def test_one_mistake_gives_its_sentence(told, old, new, sentence):
     sentences = [line.split(": ", 1)[1] for line in told(changed((old, new)))]
 

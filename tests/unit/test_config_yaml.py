@@ -4,7 +4,7 @@ import math
 
 import pytest
 import yaml as pyyaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolbias.config import yaml
@@ -54,7 +54,7 @@ def test_words_that_readers_disagree_on_are_refused(read, word):
 
 
 def test_a_doubtful_key_is_refused(read):
-    with pytest.raises(ConfigError, match="file.yaml:1: on: found on, which is true"):
+    with pytest.raises(ConfigError, match=r"file.yaml:1: on: found on, which is true"):
         read("on: push")
 
 
@@ -139,6 +139,7 @@ scalars = (
 )
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text("ab"), inner)))
 def test_what_is_written_is_read_back_by_yaml_1_1_and_1_2(value):
     text = yaml.flow(value)

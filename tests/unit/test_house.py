@@ -16,7 +16,7 @@ SCRIPTS = sorted((ROOT / "workflow" / "scripts").glob("*.py"))
 RULES = [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))]
 LONGEST = 300  # lines of a module
 EVERYWHERE = {"registry", "stage", "device"}  # they serve all floors
-FOR_RULES = {"environment", "fingerprint"}  # they serve the rules
+FOR_RULES = {"environment", "fingerprint", "stages"}  # they serve the rules, above all floors
 DIRECTIVES = ("log", "benchmark", "conda", "threads", "resources", "message")
 RESOURCES = ("mem_mb", "runtime", "cpus_per_task")
 
@@ -67,7 +67,7 @@ def imports(source: str) -> Iterator[str]:
 
 def upward(module: str, source: str) -> list[str]:
     """Return what `module` imports of the library from a floor above its own."""
-    floor = floors() | dict.fromkeys(EVERYWHERE | FOR_RULES, 1)
+    floor = floors() | dict.fromkeys(EVERYWHERE, 1) | dict.fromkeys(FOR_RULES, 9)
     own = module.split(".")[1] if "." in module else ""
     found = []
     for name in imports(source):
@@ -77,8 +77,6 @@ def upward(module: str, source: str) -> list[str]:
             continue
         if other not in floor or own not in floor or floor[other] > floor[own]:
             found.append(f"{module} imports {name}")
-        elif other in FOR_RULES and own not in FOR_RULES:
-            found.append(f"{module} imports {name}, which is for the rules")
     return found
 
 

@@ -1,0 +1,119 @@
+# Helpers of the rules that bring many results together: which files, and what each is of.
+
+
+def get_rankings(chosen=lambda experiment: True):
+    """Return the metrics of each experiment's re-ranking of its own retriever's run."""
+    return [
+        {
+            "experiment": experiment,
+            "seed": seed,
+            "judgements": judgements,
+            "path": f"results/metrics/rankings/{experiment.name}/seed-{seed}/"
+            f"{get_retriever_key(experiment.retriever)}/top-{STUDY.evaluation.depth}/"
+            f"{SPLIT}.{file}.tsv",
+        }
+        for experiment in EXPERIMENTS.values()
+        if chosen(experiment)
+        for seed in STUDY.seeds
+        for judgements, file in get_judgement_files(experiment.pool)
+    ]
+
+
+def get_judgement_files(pool):
+    """Return (judgements, part of a metrics file's name) for the truth and a pool's labels."""
+    return [("truth", "truth"), ("labels", f"labels-{naming.pool_key(STUDY, pool)}")]
+
+
+def get_summary_json():
+    """Return what each per-query file of the summary is of."""
+    rows = [
+        {
+            "experiment": row["experiment"].name,
+            "collection": get_collection_key(row["experiment"]),
+            "pool": row["experiment"].pool,
+            "retriever": row["experiment"].retriever,
+            "method": row["experiment"].label,
+            "ranker": row["experiment"].ranker,
+            "seed": row["seed"],
+            "judgements": row["judgements"],
+        }
+        for row in get_rankings()
+    ]
+    return get_stage_json("summarise_metrics", rows=rows)
+
+
+def get_collection_keys():
+    """Return the folders' names of the collections that experiments use."""
+    return list(dict.fromkeys(get_collection_key(e) for e in EXPERIMENTS.values()))
+
+
+def get_figure_1_rows():
+    """Return the files of Figure 1 by kind, each with what it is of.
+
+    Figure 1 is about the study's first collection, its first pool and its first ranker.
+    """
+    first = next(iter(EXPERIMENTS.values()))
+    collection = get_collection_key(first)
+    retrievers = STUDY.figures.figure_1.retrievers
+    runs = f"results/metrics/runs/{collection}"
+    recall = [
+        {
+            "retriever": retriever,
+            "judgements": judgements,
+            "path": f"{runs}/{get_retriever_key(retriever)}/{SPLIT}.{file}.tsv",
+        }
+        for retriever in retrievers
+        for judgements, file in get_judgement_files(first.pool)
+    ]
+    pool = naming.pool_key(STUDY, first.pool)
+    shares = [
+        {
+            "retriever": retriever,
+            "path": f"{runs}/{get_retriever_key(retriever)}/train.false-negatives-{pool}.tsv",
+        }
+        for retriever in retrievers
+    ]
+    rankings = [
+        {
+            "retriever": row["experiment"].retriever,
+            "judgements": row["judgements"],
+            "seed": row["seed"],
+            "path": row["path"],
+        }
+        for row in get_rankings(
+            lambda e: e.method == "naive"
+            and e.retriever in retrievers
+            and (e.collection, e.pool, e.ranker)
+            == (first.collection, first.pool, first.ranker)
+        )
+    ]
+    return {"recall": recall, "rankings": rankings, "shares": shares}
+
+
+def get_figure_1_inputs():
+    """Return the input files of Figure 1."""
+    collection = get_collection_key(next(iter(EXPERIMENTS.values())))
+    files = {
+        kind: [row["path"] for row in rows]
+        for kind, rows in get_figure_1_rows().items()
+    }
+    return {"queries": f"results/collections/{collection}/queries.tsv", **files}
+
+
+def get_figure_1_json():
+    """Return the parameters of Figure 1."""
+    rows = {
+        kind: [
+            {name: value for name, value in row.items() if name != "path"}
+            for row in rows
+        ]
+        for kind, rows in get_figure_1_rows().items()
+    }
+    return get_stage_json(
+        "figure_1",
+        retrievers=STUDY.figures.figure_1.retrievers,
+        cut=STUDY.figures.figure_1.recall_cut,
+        measure="RR@10",
+        collection=next(iter(EXPERIMENTS.values())).collection,
+        **rows,
+    )
