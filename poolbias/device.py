@@ -19,5 +19,5 @@ def prepare(device: str, threads: int) -> torch.device:
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(True, warn_only=device == "cuda")
     # It would fill each new tensor with NaN first: a tenth of the time, and no other bytes.
-    torch.utils.deterministic.fill_uninitialized_memory = False
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     return torch.device(device)

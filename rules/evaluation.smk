@@ -76,7 +76,10 @@ rule count_false_negatives:
 rule summarise_metrics:
     """Mean and interval of every ranking of the study, by truth and by labels."""
     input:
-        queries=f"results/collections/{get_collection_keys()[0]}/queries.tsv",
+        queries=expand(
+            "results/collections/{collection}/queries.tsv",
+            collection=get_collection_keys(),
+        ),
         per_query=[row["path"] for row in get_rankings()],
     output:
         summary=f"results/{STUDY.study}/metrics.tsv",

@@ -26,7 +26,7 @@ def get_judgement_files(pool):
 
 def get_summary_json():
     """Return what each per-query file of the summary is of."""
-    rows = [
+    systems = [
         {
             "experiment": row["experiment"].name,
             "collection": get_collection_key(row["experiment"]),
@@ -39,7 +39,9 @@ def get_summary_json():
         }
         for row in get_rankings()
     ]
-    return get_stage_json("summarise_metrics", rows=rows)
+    return get_stage_json(
+        "summarise_metrics", collections=get_collection_keys(), systems=systems
+    )
 
 
 def get_collection_keys():

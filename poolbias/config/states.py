@@ -54,7 +54,9 @@ def table(study: Study, results: Path, given: Given) -> str:
     for number, experiment in enumerate(experiments):
         told = [values[key][number] for key in differing]
         for seed in study.seeds:
-            rows.append([experiment.name, str(seed), state(experiment, seed, results, given), *told])
+            rows.append(
+                [experiment.name, str(seed), state(experiment, seed, results, given), *told]
+            )
     same = "; ".join(f"{key} {values[key][0]}" for key in keys if key not in differing)
     counts = Counter(row[2] for row in rows[1:])
     total = ", ".join(f"{counts[name]} {name}" for name in (DONE, STALE, MISSING))

@@ -49,7 +49,9 @@ def blocks_of(page):
     """Return the fenced blocks of a page, in order."""
     text = page.read_text()
     found = []
-    for match in re.finditer(r"^```(\S+)(?: ([^\n]+))?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+    for match in re.finditer(
+        r"^```(\S+)(?: ([^\n]+))?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
+    ):
         title = re.fullmatch(r'title="(.+)"', match[2] or "")
         assert title or not match[2], f"{page.name}: info string {match[2]!r}"
         line = text.count("\n", 0, match.start()) + 1
@@ -89,10 +91,10 @@ def run(script, root):
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=root,
         env=environment,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
-    output = done.stdout + done.stderr
-    assert done.returncode == 0, f"{script}\n{output[-6000:]}"
-    return output
+    assert done.returncode == 0, f"{script}\n{done.stdout[-6000:]}"
+    return done.stdout

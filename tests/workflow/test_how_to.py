@@ -89,7 +89,7 @@ def test_a_retriever(smoke, tmp_path):
     assert re.search(r"\b4 passed", said)
     folder = only(copy / "results" / "runs", "*/overlap-*")
     run = read_run(folder / "test.run.gz")
-    assert run.groupby("query_id").size().max() == 50
+    assert run.groupby("query_id").size().max() == 200
     assert run["score"].min() >= 1
     collection = copy / "results" / "collections" / folder.parent.name
     texts = {

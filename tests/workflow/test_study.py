@@ -114,16 +114,24 @@ def test_a_figure_is_redrawn_alone_to_the_same_bytes(smoke):
     assert [digest(file) for file in files] == before
 
 
-def test_a_training_made_again_has_the_same_bytes(smoke):
-    for name in ("naive", "cet-paper-tau1"):
-        folder = smoke.path(f"rankers/*dense.{name}.*/seed-1")
-        names = ["R/model.safetensors", "training.tsv"]
-        names += ["S/model.safetensors"] if name != "naive" else []
-        before = [digest(folder / file) for file in names]
-        (folder / "R" / "model.safetensors").unlink()
-        smoke.run(folder.relative_to(smoke.folder) / "R" / "model.safetensors")
-        assert [digest(folder / file) for file in names] == before
-    smoke.run()  # what came after the new files, so that other tests find all done
+@pytest.mark.parametrize(("name", "models"), [("naive", "r"), ("cet-paper-tau1", "rs")])
+def test_a_script_run_by_hand_makes_the_same_bytes(smoke, tmp_path, name, models):
+    folder = smoke.path(f"rankers/*dense.{name}.*/seed-1")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    stage, experiment = manifest["stage"], folder.parent.name
+    candidates = smoke.path("candidates/*dense.uniform-??????")
+    options = {
+        "parameters": smoke.folder / f"results/logs/{stage}/{experiment}/seed-1.json",
+        "tokens": smoke.path("tokens/*/*"),
+        "candidates": candidates,
+        **{model: tmp_path / model.upper() / "model.safetensors" for model in models},
+        **{file: tmp_path / f"{file}.tsv" for file in ("training", "timing", "manifest")},
+    }
+    words = [word for option, path in options.items() for word in (f"--{option}", path)]
+    script = ROOT / "workflow" / "scripts" / f"{stage}.py"
+    subprocess.run([sys.executable, script, *words], check=True, capture_output=True)
+    for file in ("training.tsv", *(f"{model.upper()}/model.safetensors" for model in models)):
+        assert digest(tmp_path / file) == digest(folder / file)
 
 
 def test_rankers_load_as_hugging_face_folders_and_snapshots_end_at_the_ranker(smoke):

@@ -1,7 +1,5 @@
 """Decide which unlabelled documents of the training queries may be drawn as negatives."""
 
-import pandas as pd
-
 from poolbias import candidates, negatives, stage
 from poolbias.files import write_json
 from poolbias.formats import read_qrels, read_run
@@ -17,8 +15,8 @@ def main(job: stage.Job) -> None:
         run=read_run(job.path("run")),
         labels=read_qrels(job.path("labels")),
         truth=read_qrels(job.path("truth")),
-        query_rows=pd.Series(training.index, index=training["query_id"]).to_dict(),
-        document_rows=pd.Series(documents.index, index=documents["document_id"]).to_dict(),
+        query_rows=dict(zip(training["query_id"], training.index, strict=True)),
+        document_rows=dict(zip(documents["document_id"], documents.index, strict=True)),
         depth=parameters["depth"],
     )
     weights = negatives.get(parameters["name"])(pools.frame, parameters)
