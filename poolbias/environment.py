@@ -15,7 +15,7 @@ def prepare(root: Path) -> None:
     os.environ |= {
         "PYTHONPATH": _before("PYTHONPATH", str(root)),
         "PATH": _before("PATH", str(Path(sys.executable).parent)),
-        "POOLBIAS_SCRIPTS": str(root / "workflow" / "scripts"),
+        "POOLBIAS_ROOT": str(root),
         "HF_HUB_OFFLINE": "1",
         "TOKENIZERS_PARALLELISM": "false",
     }

@@ -2,7 +2,8 @@
 
 A stage's script and the library modules that it imports, directly or through others, are parsed;
 the hash is over their syntax trees without docstrings. Choices that a registry names by string are
-not followed, since a stage runs only those that its parameters name: the caller adds these.
+not followed, and the registries themselves left out, since a stage runs only those choices that its
+parameters name: the caller adds these.
 """
 
 import ast
@@ -25,8 +26,9 @@ def fingerprint(root: Path, script: str, choices: Iterable[str] = ()) -> str:
         choices: modules chosen by name (`poolbias.weights.coupling`, or `module:attribute`).
     """
     start = root / "workflow" / "scripts" / f"{script}.py"
-    names = {choice.partition(":")[0] for choice in choices} | set(_imports(root, start))
-    found: dict[str, str] = {script: _meaning(start)}
+    chosen = sorted(choices)
+    names = {choice.partition(":")[0] for choice in chosen} | set(_imports(root, start))
+    found: dict[str, str] = {script: _meaning(start), "choices": " ".join(chosen)}
     waiting = sorted(names)
     while waiting:
         name = waiting.pop()
@@ -75,11 +77,21 @@ def _with_packages(name: str) -> Iterator[str]:
 def _meaning(path: Path) -> str:
     """Return the hash of a file's syntax tree without docstrings (comments are not in it)."""
     tree = ast.parse(path.read_bytes())
+    if path.name == "__init__.py":
+        tree.body = [statement for statement in tree.body if not _is_registry(statement)]
     for node in ast.walk(tree):
         holds = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         if holds and ast.get_docstring(node, clean=False) is not None:  # type: ignore[arg-type]
             node.body = node.body[1:]  # type: ignore[attr-defined]
     return hashlib.sha256(_dump(tree).encode()).hexdigest()
+
+
+def _is_registry(statement: ast.stmt) -> bool:
+    """Return whether a statement names choices by string: a dictionary of text to text."""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Dict):
+        return False
+    parts = [*statement.value.keys, *statement.value.values]
+    return all(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in parts)
 
 
 def _dump(node: object) -> str:

@@ -41,5 +41,5 @@ def score(
     scores = np.empty(len(order), dtype=np.float32)
     for rows in progress(batches, len(batches), "scoring", "batches"):
         batch = store.batch(query_rows[rows], document_rows[rows], limits)
-        scores[rows] = scorer(ranker, batch, precision).cpu().numpy()
+        scores[rows] = scorer(ranker, [batch], precision).cpu().numpy()
     return scores

@@ -50,7 +50,7 @@ def get_command(script):
     """Return how a shell command starts: the parameters as a file, then the stage's script."""
     return (
         "printf '%s\\n' {params.json:q} > {log.parameters} && "
-        f'python "$POOLBIAS_SCRIPTS"/{script}.py '
+        f'python "$POOLBIAS_ROOT"/workflow/scripts/{script}.py '
         "--parameters {log.parameters} --log {log.text} "
     )
 

@@ -24,7 +24,6 @@ rule figure_1:
         cpus_per_task=1,
     params:
         json=get_figure_1_json(),
-        paper_tables=str(Path(workflow.basedir) / "config" / "paper_tables.tsv"),
         paper_tables_hash=sha256_of(
             Path(workflow.basedir) / "config" / "paper_tables.tsv"
         ),
@@ -32,6 +31,7 @@ rule figure_1:
         "Draw Figure 1"
     shell:
         get_command("figure_1")
-        + "--paper-tables {params.paper_tables} --queries {input.queries} "
+        + '--paper-tables "$POOLBIAS_ROOT"/config/paper_tables.tsv '
+        "--queries {input.queries} "
         "--recall {input.recall} --rankings {input.rankings} --shares {input.shares} "
         "--pdf {output.pdf} --svg {output.svg} --png {output.png} --table {output.table}"

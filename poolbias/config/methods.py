@@ -1,6 +1,6 @@
 """Methods: each is a choice of negatives, loss and weight, and nothing else in the code names it.
 
-A row of design's table is a small class here; `custom` combines any negatives, loss and weight.
+A row of design's table is a small class here.
 """
 
 from typing import Annotated, Any, Literal
@@ -40,14 +40,14 @@ class Method(Section):
     def resolved(self) -> dict[str, Any]:
         """Return the three choices by name with their options, as the stages take them."""
         return {
-            "negatives": {"name": self.negatives(), "depth": self.depth},
+            "negatives": {**self.negatives(), "depth": self.depth},
             "loss": PAIRWISE,
             "weight": self.weight(),
         }
 
-    def negatives(self) -> str:
-        """Return the name of the negatives."""
-        return "uniform"
+    def negatives(self) -> dict[str, Any]:
+        """Return the negatives' name and options."""
+        return {"name": "uniform"}
 
     def weight(self) -> dict[str, Any]:
         """Return the weight's name and options."""
@@ -65,9 +65,9 @@ class Oracle(Method):
 
     name: Literal["oracle"] = Field("oracle", description="The method.")
 
-    def negatives(self) -> str:
-        """Return the name of the negatives."""
-        return "oracle"
+    def negatives(self) -> dict[str, Any]:
+        """Return the negatives' name and options."""
+        return {"name": "oracle"}
 
 
 class Cet(Method):

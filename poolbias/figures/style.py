@@ -59,7 +59,7 @@ RC: dict[str, Any] = {
     "lines.linewidth": 1.4,
     "lines.markersize": 4.5,
     "hatch.linewidth": 0.7,
-    "figure.dpi": 100,
+    "figure.dpi": 250,  # as saved, so that the layout of what is drawn is that of the file
     "savefig.dpi": 250,
     "savefig.facecolor": "white",
     "pdf.fonttype": 42,  # whole outlines, as publishers ask

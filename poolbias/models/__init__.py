@@ -1,6 +1,6 @@
 """Models: rankers (cross-encoders) and bi-encoders.
 
-A ranker's module has `start(parameters, seed)`, `scores(ranker, batch, precision)`,
+A ranker's module has `start(parameters, seed)`, `scores(ranker, batches, precision)`,
 `save(ranker, folder, tokenizer_folder)` and `load(folder)`.
 """
 

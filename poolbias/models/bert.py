@@ -7,20 +7,27 @@ authors' released code has it (modeling.py of caiyinqiong/Coupled_Estimation_Tec
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
-from transformers import BertConfig, BertForSequenceClassification
+from transformers import AttentionInterface, BertConfig, BertForSequenceClassification
+from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
 from poolbias.errors import ConfigError, DataError
+from poolbias.models import dropout
 from poolbias.models.pretrained import folder_of
 from poolbias.tokens import Batch
 
+# Eager attention with a dropout that is cheap on a CPU, under a name of its own.
+EAGER = "poolbias_eager"
+AttentionInterface.register(EAGER, dropout.attention)
+AttentionMaskInterface.register(EAGER, eager_mask)
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 
 
@@ -49,11 +56,12 @@ def start(parameters: dict[str, Any], seed: int) -> Any:
     config.num_labels = 1
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = parameters["dropout"]
     config.classifier_dropout = parameters["head_dropout"]
-    config._attn_implementation = parameters["attention"]
+    config._attn_implementation = EAGER if parameters["attention"] == "eager" else "sdpa"
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         ranker = BertForSequenceClassification(config)
         ranker.classifier.weight.data.normal_(std=0.02)
+    dropout.replace(ranker)
     weights = load_file(folder / "model.safetensors")
     missing = [name for name in ranker.bert.state_dict() if name not in weights]
     if missing:
@@ -62,20 +70,26 @@ def start(parameters: dict[str, Any], seed: int) -> Any:
     return ranker
 
 
-def scores(ranker: Any, batch: Batch, precision: str) -> Tensor:
-    """Return the score of each sequence, float32 [sequences].
+def scores(ranker: Any, batches: Sequence[Batch], precision: str) -> Tensor:
+    """Return the score of each sequence, float32 [sequences of all batches, end to end].
 
-    The encoder runs in bfloat16 if `precision` is `bf16`; dropout and the last linear layer run in
-    float32, outside autocast, so that scores never tie for want of digits.
+    Word pieces are embedded once for all batches, since each look-up's gradient is as large as
+    the whole vocabulary. The encoder runs in bfloat16 if `precision` is `bf16`; the last dropout
+    and linear layer run in float32, outside autocast, so that scores never tie for want of digits.
     """
     device = ranker.classifier.weight.device
+    ids = torch.from_numpy(np.concatenate([batch.ids.ravel() for batch in batches])).to(device)
+    embedded = ranker.bert.embeddings.word_embeddings(ids).split([b.ids.size for b in batches])
     with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
-        pooled = ranker.bert(
-            input_ids=torch.from_numpy(batch.ids).to(device),
-            attention_mask=torch.from_numpy(batch.mask).to(device),
-            token_type_ids=torch.from_numpy(batch.types).to(device),
-        ).pooler_output
-    logits: Tensor = ranker.classifier(ranker.dropout(pooled.float()))
+        pooled = [
+            ranker.bert(
+                inputs_embeds=part.view(*batch.ids.shape, -1),
+                attention_mask=torch.from_numpy(batch.mask).to(device),
+                token_type_ids=torch.from_numpy(batch.types).to(device),
+            ).pooler_output
+            for batch, part in zip(batches, embedded, strict=True)
+        ]
+    logits: Tensor = ranker.classifier(ranker.dropout(torch.cat(pooled).float()))
     return logits[:, 0]
 
 
@@ -106,7 +120,7 @@ def load(folder: Path | str) -> Any:
     """
     folder = Path(folder)
     config = BertConfig.from_pretrained(folder)
-    config._attn_implementation = "eager"
+    config._attn_implementation = EAGER
     ranker = BertForSequenceClassification(config)
     with _told(folder):
         ranker.load_state_dict(load_file(folder / "model.safetensors"))

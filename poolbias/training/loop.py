@@ -111,9 +111,7 @@ class Trainer:
         ]
 
     def _forward(self, model: nn.Module, batches: list[tuple[Any, NDArray[np.int64]]]) -> Scores:
-        scores = torch.cat(
-            [self.scorer(model, batch, self.parameters["precision"]) for batch, _ in batches]
-        )
+        scores = self.scorer(model, [batch for batch, _ in batches], self.parameters["precision"])
         order = np.argsort(np.concatenate([part for _, part in batches]))
         positive, negative = scores[torch.from_numpy(order).to(scores.device)].chunk(2)
         return positive, negative

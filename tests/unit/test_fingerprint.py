@@ -48,6 +48,7 @@ def changed(root, file, old, new):
         ("poolbias/training/loop.py", "self.watch.look", "self.watch.gaze", {"train", "naive"}),
         ("poolbias/evaluation/ranking.py", "np.isfinite", "np.isnan", {"evaluate", "figure"}),
         ("poolbias/figures/figure_1.py", "import", "import os\nimport", {"figure"}),
+        ("poolbias/weights/__init__.py", "frozenset({", "frozenset({0, ", {"train", "naive"}),
         ("workflow/scripts/evaluate.py", "lacking, tied = 0", "lacking, tied = 1", {"evaluate"}),
         # what means the same
         (
@@ -58,11 +59,25 @@ def changed(root, file, old, new):
         ),
         ("poolbias/weights/coupling.py", '"""Return the weight', '"""Return a weight', set()),
         ("poolbias/stage.py", "starts, parameters", "begins, parameters", set()),
+        (
+            "poolbias/weights/__init__.py",
+            "REGISTRY = {",
+            'REGISTRY = {\n    "new": "poolbias.weights.new:new",',
+            set(),
+        ),
         ("poolbias/negatives/oracle.py", "~frame", "frame", set()),  # used by none of these
     ],
 )
 def test_what_changes_a_fingerprint(copy, file, old, new, expected):
     assert changed(copy, file, old, new) == expected
+
+
+def test_another_choice_of_the_same_module_is_another_fingerprint():
+    one, other = (
+        fingerprint(ROOT, "train_ranker", [f"poolbias.weights.coupling:{name}"])
+        for name in ("coupled", "FORMS")
+    )
+    assert one != other
 
 
 def test_a_moved_or_touched_repository_has_the_same_fingerprints(copy, tmp_path):

@@ -301,7 +301,7 @@ def loaded_by(target: str, monkeypatch) -> set[str]:
         assert not attribute or callable(getattr(found, attribute))
         ours = {name for name in sys.modules if name.split(".")[0] == "poolbias"}
         for name in ours:
-            context.delitem(sys.modules, name)
+            del sys.modules[name]  # so that the modules from before come back, and no others
     return ours
 
 

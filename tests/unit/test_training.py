@@ -62,8 +62,8 @@ class Toy(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
 
-def toy_scores(model, batch, precision):
-    ids = torch.from_numpy(batch.ids)
+def toy_scores(model, batches, precision):
+    ids = torch.from_numpy(np.concatenate([batch.ids for batch in batches]))
     return model.dropout(model.weight[ids[:, 0], ids[:, 1]])
 
 
@@ -280,7 +280,7 @@ def test_the_ranker_scores_as_an_independent_forward_pass_and_survives_its_files
     ids = np.array([[101, 7592, 102, 2088, 3000, 102], [101, 7592, 102, 2088, 102, 0]])
     types = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 0]])
     batch = Batch(ids, types, (ids > 0).astype(np.int64))
-    found = kind.scores(ranker, batch, "float32")
+    found = kind.scores(ranker, [batch], "float32")
     kind.save(ranker, tmp_path / "R")
     published = AutoModelForSequenceClassification.from_pretrained(tmp_path / "R").eval()
     logits = published(
@@ -289,8 +289,8 @@ def test_the_ranker_scores_as_an_independent_forward_pass_and_survives_its_files
         attention_mask=torch.from_numpy(batch.mask),
     ).logits
     torch.testing.assert_close(found, logits[:, 0], atol=1e-5, rtol=1e-5)
-    assert torch.equal(found, kind.scores(models.load(tmp_path / "R"), batch, "float32"))
-    assert found.dtype == kind.scores(ranker, batch, "bf16").dtype == torch.float32
+    assert torch.equal(found, kind.scores(models.load(tmp_path / "R"), [batch], "float32"))
+    assert found.dtype == kind.scores(ranker, [batch], "bf16").dtype == torch.float32
     other = kind.start(parameters, seed=12)
     assert not torch.equal(ranker.classifier.weight, other.classifier.weight)
     assert torch.equal(

@@ -62,10 +62,7 @@ def blocks_of(page):
 
 
 def copy_repository(folder, smoke=None):
-    """Copy the repository's files (tracked, or new and not ignored); with the results of `smoke`.
-
-    Results are hard links: what is deleted or made anew in the copy leaves the others as they are.
-    """
+    """Copy the repository (files tracked, or new and not ignored), with the results of `smoke`."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     for name in filter(None, done.stdout.split("\0")):
@@ -75,9 +72,16 @@ def copy_repository(folder, smoke=None):
     if smoke:
         for name in ("results", ".snakemake/metadata"):
             shutil.copytree(
-                smoke.folder / name, folder / name, copy_function=os.link, dirs_exist_ok=True
+                smoke.folder / name, folder / name, copy_function=_copy, dirs_exist_ok=True
             )
     return folder
+
+
+def _copy(source, target):
+    """Copy a file, or link it if it is large: large results are replaced whole, never changed."""
+    if Path(source).stat().st_size < 1_000_000:
+        return shutil.copy2(source, target)
+    return os.link(source, target)
 
 
 def run(script, root):
