@@ -97,8 +97,16 @@ def read_json(path: Path | str) -> Any:
 
 
 def sha256_of(path: Path | str) -> str:
-    """Return the SHA-256 of a file's bytes as 64 hexadecimal digits."""
-    with Path(path).open("rb") as file:
+    """Return the SHA-256 of a file's bytes as 64 hexadecimal digits.
+
+    Of a folder it is that of the names and SHA-256 of its files, hidden ones left out.
+    """
+    path = Path(path)
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("[!.]*") if file.is_file())
+        told = "".join(f"{sha256_of(file)}  {file.relative_to(path)}\n" for file in files)
+        return hashlib.sha256(told.encode()).hexdigest()
+    with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -59,10 +59,7 @@ class Job:
                 "parameters": self.given,
                 "parameters_hash": hash_of(self.given, 16),
                 "inputs": {
-                    str(file): sha256_of(file)
-                    for name in self.inputs
-                    for file in self.files[name]
-                    if file.is_file()
+                    str(file): sha256_of(file) for name in self.inputs for file in self.files[name]
                 },
                 "figures": self.figures,
                 "versions": versions(),

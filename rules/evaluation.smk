@@ -83,6 +83,7 @@ rule summarise_metrics:
         per_query=[row["path"] for row in get_rankings()],
     output:
         summary=f"results/{STUDY.study}/metrics.tsv",
+        manifest=f"results/{STUDY.study}/metrics.manifest.json",
     log:
         text=f"results/logs/summarise_metrics/{STUDY.study}.log",
         parameters=f"results/logs/summarise_metrics/{STUDY.study}.json",
@@ -101,4 +102,5 @@ rule summarise_metrics:
         "Summarise the metrics of the study"
     shell:
         get_command("summarise_metrics")
-        + "--queries {input.queries} --per-query {input.per_query} --summary {output.summary}"
+        + "--queries {input.queries} --per-query {input.per_query} --summary {output.summary} "
+        "--manifest {output.manifest}"

@@ -10,6 +10,7 @@ rule figure_1:
         svg=f"results/{STUDY.study}/figures/figure_1.svg",
         png=f"results/{STUDY.study}/figures/figure_1.png",
         table=f"results/{STUDY.study}/figures/figure_1.tsv",
+        manifest=f"results/{STUDY.study}/figures/figure_1.manifest.json",
     log:
         text=f"results/logs/figure_1/{STUDY.study}.log",
         parameters=f"results/logs/figure_1/{STUDY.study}.json",
@@ -34,4 +35,5 @@ rule figure_1:
         + '--paper-tables "$POOLBIAS_ROOT"/config/paper_tables.tsv '
         "--queries {input.queries} "
         "--recall {input.recall} --rankings {input.rankings} --shares {input.shares} "
-        "--pdf {output.pdf} --svg {output.svg} --png {output.png} --table {output.table}"
+        "--pdf {output.pdf} --svg {output.svg} --png {output.png} --table {output.table} "
+        "--manifest {output.manifest}"

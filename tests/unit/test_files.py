@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from poolbias.errors import DataError
-from poolbias.files import atomic_path, hash_of, read_json, write_json, write_text
+from poolbias.files import atomic_path, hash_of, read_json, sha256_of, write_json, write_text
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,6 +40,16 @@ def test_equal_values_have_equal_hashes_however_they_are_spelled():
     assert hash_of({"a": 1}) != hash_of({"a": "1"})
     assert hash_of({"a": None}) != hash_of({})
     assert len(hash_of(1, 16)) == 16
+
+
+def test_the_hash_of_a_folder_is_that_of_its_files(tmp_path):
+    for name in ("one", "other"):
+        (tmp_path / name / "deep").mkdir(parents=True)
+        (tmp_path / name / "deep" / "file").write_text("abc")
+    (tmp_path / "one" / ".hidden").write_text("a time stamp")
+    assert sha256_of(tmp_path / "one") == sha256_of(tmp_path / "other")
+    (tmp_path / "one" / "deep" / "file").rename(tmp_path / "one" / "file")
+    assert sha256_of(tmp_path / "one") != sha256_of(tmp_path / "other")
 
 
 def test_json_survives_and_refuses_nan(tmp_path):

@@ -148,7 +148,11 @@ def test_rankers_load_as_hugging_face_folders_and_snapshots_end_at_the_ranker(sm
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["parameters"]["weight"]["form"] == "paper"
     assert {"python", "torch", "transformers"} <= set(manifest["versions"])
-    assert manifest["inputs"] == {} or all(len(h) == 64 for h in manifest["inputs"].values())
+    assert {"tokens", "candidates"} == {path.split("/")[1] for path in manifest["inputs"]}
+    for result in ("figures/figure_1", "metrics"):
+        told = json.loads(smoke.path(f"smoke/{result}.manifest.json").read_text())
+        for path, expected in told["inputs"].items():
+            assert digest(smoke.folder / path) == expected
 
 
 def test_records_of_a_coupled_training_tell_its_weights(smoke):

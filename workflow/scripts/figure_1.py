@@ -56,5 +56,5 @@ if __name__ == "__main__":
         main,
         str(__doc__),
         inputs=["paper_tables", "queries", "recall+", "rankings+", "shares+"],
-        outputs=["pdf", "svg", "png", "table"],
+        outputs=["pdf", "svg", "png", "table", "manifest?"],
     )

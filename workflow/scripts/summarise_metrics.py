@@ -25,4 +25,6 @@ def main(job: stage.Job) -> None:
 
 
 if __name__ == "__main__":
-    stage.run(main, str(__doc__), inputs=["queries+", "per_query+"], outputs=["summary"])
+    stage.run(
+        main, str(__doc__), inputs=["queries+", "per_query+"], outputs=["summary", "manifest?"]
+    )
