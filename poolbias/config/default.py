@@ -6,7 +6,7 @@ STUDY: dict[str, Any] = {
     "study": "hpo",
     "device": "cpu",
     "precision": "bf16",
-    "threads": 2,
+    "threads": 1,
     "seeds": [1],
     "collections": {"hpo": {"kind": "hpo"}},
     "retrievers": {

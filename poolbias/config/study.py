@@ -65,7 +65,7 @@ class Study(Section):
     )
     precision: Literal["bf16", "float32"] = Field("bf16", description="Arithmetic of the encoder.")
     threads: int = Field(
-        2,
+        1,
         ge=1,
         description="Threads of a job that runs models; results depend on it.",
         json_schema_extra=unit("threads"),

@@ -133,7 +133,7 @@ def line_of(text, part):
             "with a letter first); correct the value.",
         ),
         (
-            "threads: 2",
+            "threads: 1",
             "threads: 042",
             "threads: found 042, a number with a leading zero, which some programs read as octal; "
             "write 42, or '042' in quotes if it is text.",
@@ -324,7 +324,7 @@ def test_a_sentence_names_the_line(told):
 
 def test_all_problems_are_told_at_once_in_the_order_of_the_file(told):
     text = changed(
-        ("threads: 2", "threads: 02"),
+        ("threads: 1", "threads: 02"),
         ("seeds: [1]", "seeds: []"),
         ("k1: 0.9", "k: 0.9"),
         ("steps: 400", "stps: 400"),

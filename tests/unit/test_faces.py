@@ -138,7 +138,7 @@ def test_a_changed_name_is_seen():
     assert not is_target(body.replace("a.tsv", "{a}.tsv"))
     listed = set(faces().splitlines())
     assert {"all", "figures", "figure_1", "results/<study>/figures/figure_1.tsv"} <= listed
-    assert "The study file: threads = 2" in listed
+    assert "The study file: threads = 1" in listed
     assert "results/runs/{collection}/{retriever}/train.run.gz" in listed
     coupled = "coupled(positive: Tensor, negative: Tensor, temperature: float, form: str) -> Tensor"
     assert f"poolbias.weights.coupling.{coupled}" in listed

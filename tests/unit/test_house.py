@@ -34,6 +34,7 @@ EXCEPTIONS = {  # whole names, or parts of paths, and what they mean
     "_docs": "the pages in docs/",
     "results/metrics": "a folder's name by design",
     "metrics.tsv": "the summary of that folder",
+    "metrics.manifest.json": "what made it",
     "summarise_metrics": "the rule that makes it",
 }
 DATA = ("NDArray", "Tensor", "DataFrame")  # types whose shape or columns a docstring tells
