@@ -10,7 +10,7 @@ study: $(VENV)/study.stamp
 	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake
 
 test: $(VENV)/test.stamp
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -n 2 --dist loadfile
 
 check: $(VENV)/test.stamp  ## formatting, lint and types
 	$(BIN)/ruff format --check .

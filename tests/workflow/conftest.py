@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ROOT / "config" / "smoke.yaml"
@@ -56,8 +57,14 @@ class Workflow:
 
 
 @pytest.fixture(scope="session")
-def smoke(tmp_path_factory):
-    """The finished smoke study."""
-    workflow = Workflow(tmp_path_factory.mktemp("smoke"))
-    workflow.run()
+def smoke(tmp_path_factory, worker_id):
+    """The finished smoke study, run once for all workers; a test that changes it takes a copy."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder if worker_id == "master" else folder.parent
+    workflow = Workflow(folder / "smoke")
+    workflow.folder.mkdir(exist_ok=True)
+    with FileLock(folder / "smoke.lock"):
+        if not (folder / "smoke.done").exists():
+            workflow.run()
+            (folder / "smoke.done").touch()
     return workflow

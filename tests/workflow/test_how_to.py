@@ -87,7 +87,7 @@ def test_a_method(smoke, tmp_path):
     assert shares["deeper"]["candidates_kept"] == shares["uniform"]["candidates_kept"]
     draws = [shares[method]["false_negative_draws"] for method in ("deeper", "uniform")]
     assert draws[0] < draws[1]
-    # `naive` is the smoke study's; it is trained again while a registry counts as code
+    # `naive` is the smoke study's, and a line in a registry is no change of its code
     assert jobs(said)["train_ranker"] == 1
     assert not {"build_collection", "encode_texts", "search_dense"} & set(jobs(said))
     assert "`deeper`" in (copy / "docs" / "configuration.md").read_text()

@@ -1,26 +1,17 @@
 """What a changed source, parameter or folder makes again: job lists of a finished study."""
 
 import re
-import shutil
-import subprocess
 
 import pytest
-from conftest import ROOT, Workflow
+from conftest import Workflow
+from pages import copy_repository
 
 
 @pytest.fixture
 def copy(tmp_path):
     """A copy of the repository's files, which has no installed twin."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    for name in listed.stdout.split():
-        if (ROOT / name).is_file() and not name.startswith("tests/"):
-            target = tmp_path / "copy" / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, target)
-    return tmp_path / "copy"
+    (tmp_path / "copy").mkdir()
+    return copy_repository(tmp_path / "copy")
 
 
 AFTER_TRAINING = {"rerank", "evaluate", "summarise_metrics", "figure_1", "all"}
