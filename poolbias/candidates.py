@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from poolbias.errors import DataError
-from poolbias.tokens import save_array
+from poolbias.files import atomic_folder
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,11 @@ class Candidates:
         return len(self.query_rows)
 
     def save(self, folder: Path | str) -> None:
-        """Write each array atomically into `folder`."""
-        for name, array in vars(self).items():
-            if array is not None:
-                save_array(Path(folder) / f"{name}.npy", array)
+        """Write the arrays; the folder appears whole or not at all."""
+        with atomic_folder(folder) as temporary:
+            for name, array in vars(self).items():
+                if array is not None:
+                    np.save(temporary / f"{name}.npy", array, allow_pickle=False)
 
     @classmethod
     def load(cls, folder: Path | str) -> "Candidates":

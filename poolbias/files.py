@@ -36,6 +36,23 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def atomic_folder(path: Path | str) -> Iterator[Path]:
+    """Yield a temporary folder beside `path` that takes its name if the block succeeds.
+
+    What stood at `path` before is replaced as a whole, or untouched if the block raises.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as name:
+        temporary = Path(name) / path.name
+        temporary.mkdir()
+        yield temporary
+        if path.exists():
+            path.rename(Path(name) / "old")
+        temporary.rename(path)
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)

@@ -58,6 +58,8 @@ class Job:
                 "stage": self.name,
                 "parameters": self.given,
                 "parameters_hash": hash_of(self.given, 16),
+                "device": self.parameters.get("device"),
+                "threads": self.parameters.get("threads"),
                 "inputs": {
                     str(file): sha256_of(file) for name in self.inputs for file in self.files[name]
                 },
@@ -79,19 +81,23 @@ def run(
     """Run a stage from the command line and exit: 0 done, 1 a mistake told in one sentence.
 
     Each name of `inputs` and `outputs` is an option that takes a path; a name ending in `+` takes
-    several, one ending in `?` may be left out (`job.files` then lacks it). `--parameters` is the
-    stage's JSON file, `--log` the file that also gets what is logged to standard error.
+    several, in `*` any number, in `?` one or none (`job.files` then lacks it). `--parameters` is
+    the stage's JSON file, `--log` the file that also gets what is logged to standard error.
+    `--device` and `--threads` win over the parameters of these names, for stages whose results they
+    change by rounding at most.
     """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--parameters", type=Path, required=True, help="JSON file of parameters")
     parser.add_argument("--log", type=Path, help="log file")
+    parser.add_argument("--device", help="cpu or cuda")
+    parser.add_argument("--threads", type=int, help="threads")
     for name in [*inputs, *outputs]:
         kind = "input" if name in inputs else "output"
         parser.add_argument(
-            f"--{name.rstrip('+?').replace('_', '-')}",
-            nargs="+" if "+" in name else 1,
+            f"--{_bare(name).replace('_', '-')}",
+            nargs={"+": "+", "*": "*"}.get(name[-1], 1),
             type=Path,
-            required="?" not in name,
+            required=name[-1] not in "?*",
             help=kind,
         )
     arguments = vars(parser.parse_args())
@@ -101,8 +107,11 @@ def run(
         try:
             given = read_json(arguments.pop("parameters"))
             parameters = {name: value for name, value in given.items() if name != "code"}
+            for name in ("device", "threads"):
+                if (value := arguments.pop(name)) is not None:
+                    parameters[name] = value
             files = {name: paths for name, paths in arguments.items() if paths is not None}
-            names = [name.rstrip("+?") for name in inputs if name.rstrip("+?") in files]
+            names = [name for name in map(_bare, inputs) if name in files]
             _check_inputs([file for name in names for file in files[name]])
             job = Job(stage_name, parameters, files, names, given)
             log.info("%s starts, parameters %s", stage_name, hash_of(given, 16))
@@ -119,6 +128,9 @@ def run(
             sys.exit(1)
         except OSError as error:
             log.error("%s: %s: %s.", stage_name, error.filename or "file", error.strerror or error)
+            sys.exit(1)
+        except Exception:  # a fault of ours: the log is where it is looked for
+            log.exception("%s: unexpected error", stage_name)
             sys.exit(1)
 
 
@@ -168,6 +180,11 @@ def cpu_name() -> str:
 def _git(root: Path, *arguments: str) -> str:
     command = ["git", "-C", str(root), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def _bare(name: str) -> str:
+    """Return an input's or output's name without the mark that says how many paths it takes."""
+    return name.rstrip("+?*")
 
 
 def _short(value: Any) -> str:

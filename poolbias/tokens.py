@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolbias.errors import DataError
-from poolbias.files import atomic_path, read_json, write_json
+from poolbias.files import atomic_folder, read_json, write_json
 
 Ids = NDArray[np.int64]
 SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
@@ -123,7 +123,7 @@ def build(
         documents: texts in the order of the collection's file.
         queries: likewise.
         tokenizer_file: a `tokenizer.json` of the tokenizers library.
-        folder: made if need be; each file is written atomically, `special.json` last.
+        folder: appears whole or not at all.
 
     Returns:
         Numbers of texts and mean numbers of word pieces.
@@ -134,27 +134,22 @@ def build(
     tokenizer.no_truncation()
     tokenizer.no_padding()
     kind = np.uint16 if tokenizer.get_vocab_size() <= 2**16 else np.int32
-    folder = Path(folder)
     figures: dict[str, float] = {}
-    for name, texts in (("documents", documents), ("queries", queries)):
-        encoded = [
-            encoding.ids
-            for start in range(0, len(texts), 1024)
-            for encoding in tokenizer.encode_batch(
-                list(texts[start : start + 1024]), add_special_tokens=False
-            )
-        ]
-        offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum([len(ids) for ids in encoded], out=offsets[1:])
-        flat = np.fromiter((i for ids in encoded for i in ids), dtype=kind, count=int(offsets[-1]))
-        save_array(folder / f"{name}.ids.npy", flat)
-        save_array(folder / f"{name}.offsets.npy", offsets)
-        figures |= {name: len(texts), f"{name}_mean_tokens": float(np.diff(offsets).mean())}
-    write_json(folder / "special.json", {name: tokenizer.token_to_id(name) for name in SPECIAL})
+    with atomic_folder(folder) as temporary:
+        for name, texts in (("documents", documents), ("queries", queries)):
+            encoded = [
+                encoding.ids
+                for start in range(0, len(texts), 1024)
+                for encoding in tokenizer.encode_batch(
+                    list(texts[start : start + 1024]), add_special_tokens=False
+                )
+            ]
+            offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+            np.cumsum([len(ids) for ids in encoded], out=offsets[1:])
+            flat = np.fromiter((i for ids in encoded for i in ids), kind, count=int(offsets[-1]))
+            np.save(temporary / f"{name}.ids.npy", flat, allow_pickle=False)
+            np.save(temporary / f"{name}.offsets.npy", offsets, allow_pickle=False)
+            figures |= {name: len(texts), f"{name}_mean_tokens": float(np.diff(offsets).mean())}
+        special = {name: tokenizer.token_to_id(name) for name in SPECIAL}
+        write_json(temporary / "special.json", special)
     return figures
-
-
-def save_array(path: Path | str, array: NDArray[np.generic]) -> None:
-    """Write one array, of any shape, atomically as `.npy`, without pickle."""
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
-        np.save(file, array, allow_pickle=False)

@@ -61,7 +61,7 @@ rule build_labels:
         cpus_per_task=1,
     params:
         json=lambda wildcards: get_stage_json(
-            "build_labels", **POOLS[wildcards.pool].model_dump()
+            "build_labels", **POOLS[wildcards.pool].model_dump(exclude={"retrievers"})
         ),
     message:
         "Label what the pool {wildcards.pool} shows of {wildcards.collection}"

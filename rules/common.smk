@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 sys.path.insert(0, str(workflow.basedir))
 
@@ -12,9 +13,10 @@ from poolbias import models, negatives, stages  # noqa: E402
 from poolbias.collections import KINDS  # noqa: E402
 from poolbias.config import experiments as naming  # noqa: E402
 from poolbias.config.load import load  # noqa: E402
+from poolbias.config.states import STALE, state  # noqa: E402
 from poolbias.errors import PoolbiasError  # noqa: E402
 from poolbias.environment import prepare  # noqa: E402
-from poolbias.files import sha256_of  # noqa: E402
+from poolbias.files import hash_of, sha256_of  # noqa: E402
 
 prepare(Path(workflow.basedir))
 
@@ -43,7 +45,33 @@ SPLIT = STUDY.evaluation.split
 COLLECTIONS = {naming.folder(c): c for c in STUDY.collections.values()}
 RETRIEVERS = {naming.folder(r): r for r in STUDY.retrievers.values()}
 POOLS = {naming.pool_key(STUDY, name): pool for name, pool in STUDY.pools.items()}
+ENCODERS = {
+    f"{r.model}.{r.precision}": r.model_dump(include={"model", "precision"})
+    for r in STUDY.retrievers.values()
+    if r.kind == "dense"
+}
 CANDIDATES = {naming.candidates_key(STUDY, e): e for e in EXPERIMENTS.values()}
+
+
+def get_stale():
+    """Return the manifests of rankers that other code or parameters made than this study's.
+
+    Snakemake compares parameters only where it has seen a file made; a results folder that another
+    checkout filled, or a lost .snakemake folder, would pass unseen.
+    """
+    return [
+        f"results/rankers/{experiment.name}/seed-{seed}/manifest.json"
+        for experiment in EXPERIMENTS.values()
+        for seed in STUDY.seeds
+        if state(experiment, seed, Path("results"), stages.given_training) == STALE
+    ]
+
+
+for manifest in get_stale():
+    logger.warning(
+        f"{manifest}: made by other code or parameters than this study's. If no job below trains "
+        f"this ranker again, name it: --forcerun {manifest}"
+    )
 
 
 def get_command(script):
@@ -80,11 +108,45 @@ def get_retriever_key(name):
     return naming.folder(STUDY.retrievers[name])
 
 
-def get_searched_documents(wildcards):
-    """Return the texts that a retriever searches."""
-    retriever = RETRIEVERS[wildcards.retriever]
-    name = getattr(retriever, "documents", "documents")
-    return f"results/collections/{wildcards.collection}/{name}.tsv"
+def get_index(wildcards):
+    """Return the index that a BM25 retriever searches."""
+    documents = RETRIEVERS[wildcards.retriever].documents
+    return f"results/indexes/{wildcards.collection}/{documents}"
+
+
+def get_encoder(retriever):
+    """Return the folder's name of a dense retriever's vectors, whatever its depth."""
+    return f"{retriever.model}.{retriever.precision}"
+
+
+def get_vectors(wildcards):
+    """Return the vectors that a dense retriever searches."""
+    folder = f"results/encodings/{wildcards.collection}/{get_encoder(RETRIEVERS[wildcards.retriever])}"
+    return {
+        f"{name}_vectors": f"{folder}/{name}.npy" for name in ("documents", "queries")
+    }
+
+
+def get_measures_mark(measures):
+    """Return what a metrics file's name ends in: nothing for the default measures or depths."""
+    defaults = (
+        type(STUDY.evaluation)().measures,
+        type(STUDY.figures.figure_1)().shares_depths,
+    )
+    return "" if measures in defaults else f"-{hash_of(sorted(measures))}"
+
+
+def get_measures(wildcards):
+    """Return the measures of a run, or of a ranking: those that look no deeper than it goes."""
+    measures = STUDY.evaluation.measures
+    if wildcards.ranked.startswith("runs/"):
+        return measures
+    cuts = [re.search(r"@(\d+)$", measure) for measure in measures]
+    return [
+        measure
+        for measure, cut in zip(measures, cuts)
+        if cut is None or int(cut[1]) <= STUDY.evaluation.depth
+    ]
 
 
 def get_pool_runs(wildcards):

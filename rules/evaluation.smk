@@ -2,7 +2,7 @@
 
 
 wildcard_constraints:
-    ranked=r"(runs|rankings)/.+",
+    ranked=get_ranked_pattern(),
     judgements=get_pattern(["truth", *(f"labels-{pool}" for pool in POOLS)]),
     split="train|dev|test",
 
@@ -13,7 +13,7 @@ rule evaluate:
         unpack(get_judgements),
         runs="results/{ranked}/{split}.run.gz",
     output:
-        per_query="results/metrics/{ranked}/{split}.{judgements}.tsv",
+        per_query=f"results/metrics/{{ranked}}/{{split}}.{{judgements}}{MEASURES}.tsv",
     log:
         text="results/logs/evaluate/{ranked}/{split}.{judgements}.log",
         parameters="results/logs/evaluate/{ranked}/{split}.{judgements}.json",
@@ -28,7 +28,7 @@ rule evaluate:
         cpus_per_task=1,
     params:
         json=lambda wildcards: get_stage_json(
-            "evaluate", split=wildcards.split, measures=STUDY.evaluation.measures
+            "evaluate", split=wildcards.split, measures=get_measures(wildcards)
         ),
     message:
         "Measure {wildcards.ranked}/{wildcards.split} by {wildcards.judgements}"
@@ -46,7 +46,7 @@ rule count_false_negatives:
         labels="results/collections/{collection}/pools/{pool}/labels.qrels",
         run="results/runs/{collection}/{retriever}/{split}.run.gz",
     output:
-        shares="results/metrics/runs/{collection}/{retriever}/{split}.false-negatives-{pool}.tsv",
+        shares=f"results/metrics/runs/{{collection}}/{{retriever}}/{{split}}.false-negatives-{{pool}}{DEPTHS}.tsv",
     log:
         text="results/logs/count_false_negatives/{collection}/{retriever}/{split}.{pool}.log",
         parameters="results/logs/count_false_negatives/{collection}/{retriever}/{split}.{pool}.json",

@@ -1,4 +1,13 @@
 # Helpers of the rules that bring many results together: which files, and what each is of.
+MEASURES = get_measures_mark(STUDY.evaluation.measures)
+DEPTHS = get_measures_mark(STUDY.figures.figure_1.shares_depths)
+
+
+def get_ranked_pattern():
+    """Return a regular expression for the folders of this study's runs and rankings."""
+    collections, retrievers = get_pattern(COLLECTIONS), get_pattern(RETRIEVERS)
+    rankings = rf"rankings/({get_pattern(EXPERIMENTS)})/seed-\d+/({retrievers})/top-\d+"
+    return rf"(runs/({collections})/({retrievers})|{rankings})"
 
 
 def get_rankings(chosen=lambda experiment: True):
@@ -10,7 +19,7 @@ def get_rankings(chosen=lambda experiment: True):
             "judgements": judgements,
             "path": f"results/metrics/rankings/{experiment.name}/seed-{seed}/"
             f"{get_retriever_key(experiment.retriever)}/top-{STUDY.evaluation.depth}/"
-            f"{SPLIT}.{file}.tsv",
+            f"{SPLIT}.{file}{MEASURES}.tsv",
         }
         for experiment in EXPERIMENTS.values()
         if chosen(experiment)
@@ -52,7 +61,8 @@ def get_collection_keys():
 def get_figure_1_rows():
     """Return the files of Figure 1 by kind, each with what it is of.
 
-    Figure 1 is about the study's first collection, its first pool and its first ranker.
+    Figure 1 is about the collection, pool and ranker of the study's first experiment, and of
+    several naive rankers on one retriever about the first.
     """
     first = next(iter(EXPERIMENTS.values()))
     collection = get_collection_key(first)
@@ -62,7 +72,7 @@ def get_figure_1_rows():
         {
             "retriever": retriever,
             "judgements": judgements,
-            "path": f"{runs}/{get_retriever_key(retriever)}/{SPLIT}.{file}.tsv",
+            "path": f"{runs}/{get_retriever_key(retriever)}/{SPLIT}.{file}{MEASURES}.tsv",
         }
         for retriever in retrievers
         for judgements, file in get_judgement_files(first.pool)
@@ -71,10 +81,19 @@ def get_figure_1_rows():
     shares = [
         {
             "retriever": retriever,
-            "path": f"{runs}/{get_retriever_key(retriever)}/train.false-negatives-{pool}.tsv",
+            "path": f"{runs}/{get_retriever_key(retriever)}/train.false-negatives-{pool}{DEPTHS}.tsv",
         }
         for retriever in retrievers
     ]
+    naive = {}
+    for e in EXPERIMENTS.values():
+        alike = (e.collection, e.pool, e.ranker) == (
+            first.collection,
+            first.pool,
+            first.ranker,
+        )
+        if e.method == "naive" and e.retriever in retrievers and alike:
+            naive.setdefault(e.retriever, e.name)
     rankings = [
         {
             "retriever": row["experiment"].retriever,
@@ -82,12 +101,7 @@ def get_figure_1_rows():
             "seed": row["seed"],
             "path": row["path"],
         }
-        for row in get_rankings(
-            lambda e: e.method == "naive"
-            and e.retriever in retrievers
-            and (e.collection, e.pool, e.ranker)
-            == (first.collection, first.pool, first.ranker)
-        )
+        for row in get_rankings(lambda e: e.name in naive.values())
     ]
     return {"recall": recall, "rankings": rankings, "shares": shares}
 

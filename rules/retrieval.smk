@@ -3,19 +3,21 @@
 
 wildcard_constraints:
     retriever=get_pattern(RETRIEVERS),
+    encoder=get_pattern(ENCODERS),
+    documents="documents|pool_documents",
 
 
 rule build_index:
-    """A Lucene index of the texts that a retriever searches."""
+    """A Lucene index of one kind of a collection's texts."""
     input:
-        documents=get_searched_documents,
+        documents="results/collections/{collection}/{documents}.tsv",
     output:
-        index=directory("results/indexes/{collection}/{retriever}"),
+        index=directory("results/indexes/{collection}/{documents}"),
     log:
-        text="results/logs/build_index/{collection}/{retriever}.log",
-        parameters="results/logs/build_index/{collection}/{retriever}.json",
+        text="results/logs/build_index/{collection}/{documents}.log",
+        parameters="results/logs/build_index/{collection}/{documents}.json",
     benchmark:
-        "results/benchmarks/build_index/{collection}/{retriever}.tsv"
+        "results/benchmarks/build_index/{collection}/{documents}.tsv"
     conda:
         "../workflow/envs/poolbias.yaml"
     threads: 1
@@ -26,7 +28,7 @@ rule build_index:
     params:
         json=get_stage_json("build_index"),
     message:
-        "Index {wildcards.collection} for {wildcards.retriever}"
+        "Index the {wildcards.documents} of {wildcards.collection}"
     shell:
         get_command("build_index")
         + "--documents {input.documents} --index {output.index}"
@@ -36,7 +38,7 @@ rule search_bm25:
     """Runs by Lucene's BM25."""
     input:
         queries="results/collections/{collection}/queries.tsv",
-        index="results/indexes/{collection}/{retriever}",
+        index=get_index,
     output:
         train="results/runs/{collection}/{retriever}/train.run.gz",
         dev="results/runs/{collection}/{retriever}/dev.run.gz",
@@ -60,13 +62,13 @@ rule search_bm25:
     params:
         json=lambda wildcards: get_stage_json(
             "search_bm25",
-            threads=STUDY.threads,
-            **RETRIEVERS[wildcards.retriever].model_dump(),
+            **RETRIEVERS[wildcards.retriever].model_dump(include={"k1", "b", "depth"}),
         ),
     message:
         "Search {wildcards.collection} with {wildcards.retriever}"
     shell:
-        get_command("search_bm25") + "--queries {input.queries} --index {input.index} "
+        get_command("search_bm25") + "--threads {threads} "
+        "--queries {input.queries} --index {input.index} "
         "--train {output.train} --dev {output.dev} --test {output.test} "
         "--no-hits {output.no_hits} --manifest {output.manifest}"
 
@@ -77,13 +79,13 @@ rule encode_texts:
         documents="results/collections/{collection}/documents.tsv",
         queries="results/collections/{collection}/queries.tsv",
     output:
-        documents_vectors="results/encodings/{collection}/{retriever}/documents.npy",
-        queries_vectors="results/encodings/{collection}/{retriever}/queries.npy",
+        documents_vectors="results/encodings/{collection}/{encoder}/documents.npy",
+        queries_vectors="results/encodings/{collection}/{encoder}/queries.npy",
     log:
-        text="results/logs/encode_texts/{collection}/{retriever}.log",
-        parameters="results/logs/encode_texts/{collection}/{retriever}.json",
+        text="results/logs/encode_texts/{collection}/{encoder}.log",
+        parameters="results/logs/encode_texts/{collection}/{encoder}.json",
     benchmark:
-        "results/benchmarks/encode_texts/{collection}/{retriever}.tsv"
+        "results/benchmarks/encode_texts/{collection}/{encoder}.tsv"
     conda:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
@@ -94,28 +96,23 @@ rule encode_texts:
         gpu=get_gpus(),
     params:
         json=lambda wildcards: get_stage_json(
-            "encode_texts",
-            device=STUDY.device,
-            threads=STUDY.threads,
-            **RETRIEVERS[wildcards.retriever].model_dump(
-                include={"model", "precision"}
-            ),
+            "encode_texts", **ENCODERS[wildcards.encoder]
         ),
     message:
-        "Encode {wildcards.collection} with {wildcards.retriever} ({threads} threads, {resources.gpu} GPUs)"
+        "Encode {wildcards.collection} with {wildcards.encoder} ({threads} threads, {resources.gpu} GPUs)"
     shell:
-        get_command("encode_texts")
-        + "--documents {input.documents} --queries {input.queries} "
+        get_command("encode_texts") + f"--device {STUDY.device} "
+        "--threads {threads} "
+        "--documents {input.documents} --queries {input.queries} "
         "--documents-vectors {output.documents_vectors} --queries-vectors {output.queries_vectors}"
 
 
 rule search_dense:
     """Runs by exact inner-product search over vectors."""
     input:
+        unpack(get_vectors),
         documents="results/collections/{collection}/documents.tsv",
         queries="results/collections/{collection}/queries.tsv",
-        documents_vectors="results/encodings/{collection}/{retriever}/documents.npy",
-        queries_vectors="results/encodings/{collection}/{retriever}/queries.npy",
     output:
         train="results/runs/{collection}/{retriever}/train.run.gz",
         dev="results/runs/{collection}/{retriever}/dev.run.gz",
@@ -138,15 +135,13 @@ rule search_dense:
         cpus_per_task=STUDY.threads,
     params:
         json=lambda wildcards: get_stage_json(
-            "search_dense",
-            depth=RETRIEVERS[wildcards.retriever].depth,
-            threads=STUDY.threads,
+            "search_dense", depth=RETRIEVERS[wildcards.retriever].depth
         ),
     message:
         "Search {wildcards.collection} with {wildcards.retriever}"
     shell:
-        get_command("search_dense")
-        + "--documents {input.documents} --queries {input.queries} "
+        get_command("search_dense") + "--threads {threads} "
+        "--documents {input.documents} --queries {input.queries} "
         "--documents-vectors {input.documents_vectors} --queries-vectors {input.queries_vectors} "
         "--train {output.train} --dev {output.dev} --test {output.test} "
         "--no-hits {output.no_hits} --manifest {output.manifest}"

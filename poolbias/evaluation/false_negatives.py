@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from poolbias.errors import ConfigError, DataError
-from poolbias.evaluation.ranking import canonical
 from poolbias.formats.tsv import read_table
+from poolbias.ranking import canonical
 
 log = logging.getLogger("poolbias")
 _PAIR = ["query_id", "document_id"]

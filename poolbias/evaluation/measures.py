@@ -10,8 +10,8 @@ import ir_measures
 import pandas as pd
 
 from poolbias.errors import ConfigError, DataError
-from poolbias.evaluation.ranking import canonical
 from poolbias.formats.tsv import read_table
+from poolbias.ranking import canonical
 
 log = logging.getLogger("poolbias")
 

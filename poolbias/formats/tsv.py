@@ -3,7 +3,9 @@
 import csv
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from poolbias.errors import DataError
 from poolbias.files import open_text, write_text
@@ -35,6 +37,21 @@ def read_table(path: Path | str, columns: list[str]) -> pd.DataFrame:
                 "correct the line."
             )
     return pd.DataFrame(lines[1:], columns=header, dtype="str")
+
+
+def rows_of(ids: "pd.Series[str]", known: "pd.Series[str]", where: Path | str) -> NDArray[np.int64]:
+    """Return the row of each id in `known`, int64 [ids].
+
+    Raises:
+        DataError: naming the first id that `known`, which was read from `where`, does not hold.
+    """
+    rows = pd.Index(known).get_indexer(pd.Index(ids))
+    if (rows < 0).any():
+        raise DataError(
+            f"{where}: does not hold {ids.iloc[int((rows < 0).argmax())]!r}, which the run has; "
+            "use a run of this collection."
+        )
+    return rows.astype(np.int64)
 
 
 def write_table(path: Path | str, frame: pd.DataFrame, floats: str | None = None) -> None:

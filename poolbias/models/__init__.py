@@ -1,7 +1,7 @@
 """Models: rankers (cross-encoders) and bi-encoders.
 
 A ranker's module has `start(parameters, seed)`, `scores(ranker, batches, precision)`,
-`save(ranker, folder, tokenizer_folder)` and `load(folder)`.
+`save(ranker, folder)` and `load(folder)`.
 """
 
 from pathlib import Path

@@ -6,7 +6,6 @@ authors' released code has it (modeling.py of caiyinqiong/Coupled_Estimation_Tec
 
 import contextlib
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from transformers import AttentionInterface, BertConfig, BertForSequenceClassifi
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
 from poolbias.errors import ConfigError, DataError
+from poolbias.files import atomic_folder
 from poolbias.models import dropout
 from poolbias.models.pretrained import folder_of
 from poolbias.tokens import Batch
@@ -99,17 +99,11 @@ def save(ranker: Any, folder: Path | str) -> None:
     `AutoModelForSequenceClassification` and `sentence_transformers.CrossEncoder` load it. The
     folder appears whole or not at all.
     """
-    folder = Path(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
-        temporary = Path(name) / folder.name
+    with atomic_folder(folder) as temporary:
         ranker.save_pretrained(temporary)
         source = folder_of(ranker.config.name_or_path)
         for file in TOKENIZER_FILES:
             shutil.copyfile(source / file, temporary / file)
-        if folder.exists():
-            shutil.rmtree(folder)
-        temporary.rename(folder)
 
 
 def load(folder: Path | str) -> Any:

@@ -20,7 +20,8 @@ def drop(values: Tensor, probability: float, training: bool) -> Tensor:
     Args:
         values: any shape, floating.
         probability: of a 0, in [0, 1), rounded to a multiple of 2⁻¹⁶; the scale 1 / (1 − p) is that
-            of the rounded probability, so that the mean is kept.
+            of the rounded probability, in the values' own precision (in bfloat16, as with torch's
+            own dropout, the mean is kept to .2%).
         training: whether to drop at all.
     """
     if values.device.type != "cpu":

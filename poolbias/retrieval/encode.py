@@ -1,7 +1,6 @@
 """Turning texts into vectors with a bi-encoder."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Literal, Protocol
 
@@ -32,7 +31,6 @@ def encode(
     model: BiEncoder,
     batch_tokens: int = 2048,
     precision: Literal["float32", "bf16"] = "float32",
-    threads: int | None = None,
 ) -> NDArray[np.float32]:
     """Encode texts; a batch holds texts of one length only, so that nothing is padded.
 
@@ -45,7 +43,6 @@ def encode(
         model: the bi-encoder.
         batch_tokens: the most tokens in a batch of several texts.
         precision: of the matrix products; pooling is in float32.
-        threads: torch's threads while encoding; default leaves them as they are.
 
     Returns:
         float32 [number of texts, model.dimension].
@@ -54,7 +51,6 @@ def encode(
     tokens = model.tokenize(list(texts))
     batches = _batches([len(ids) for ids in tokens], batch_tokens)
     with (
-        _threads(threads),
         torch.inference_mode(),
         torch.autocast(model.device.type, torch.bfloat16, enabled=precision == "bf16"),
     ):
@@ -72,13 +68,3 @@ def _batches(lengths: list[int], batch_tokens: int) -> list[list[int]]:
         rows, size = list(group), max(1, batch_tokens // length)
         batches += [rows[start : start + size] for start in range(0, len(rows), size)]
     return batches
-
-
-@contextmanager
-def _threads(threads: int | None) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads or before)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -1,7 +1,6 @@
 """Keyed draws: what a step trains on depends on (seed, step, slot) alone.
 
-Neither the number of workers nor what was drawn before matters, so a training that is resumed at
-step n draws exactly what an unbroken one draws there.
+Neither the number of workers nor what was drawn before matters.
 """
 
 from dataclasses import dataclass

@@ -157,14 +157,15 @@ class Trainer:
         pair_losses = self.loss(*scores)
         weighted = torch.dot(weight, pair_losses) / len(pair_losses)
         name = learner.name.lower()
-        if not torch.isfinite(weighted):
-            raise TrainingError(
-                f"step {step}: the loss of {learner.name} is {float(weighted.detach())} "
-                f"(largest weight {float(weight.max()):.3g}); lower the learning rate or raise "
-                "the temperature."
-            )
         weighted.backward()  # type: ignore[no-untyped-call]
         norm = nn.utils.clip_grad_norm_(learner.model.parameters(), self.training["clip"])
+        if not (torch.isfinite(weighted) and torch.isfinite(norm)):
+            also = " or raise the temperature" if len(self.learners) > 1 else ""
+            raise TrainingError(
+                f"step {step}: the loss of {learner.name} is {float(weighted.detach())}, the norm "
+                f"of its gradient {float(norm)}, its largest weight {float(weight.max()):.3g}; "
+                f"need finite numbers: lower the learning rate{also}."
+            )
         row = {
             f"loss_{name}": float(pair_losses.detach().mean()),
             f"weighted_loss_{name}": float(weighted.detach()),

@@ -27,7 +27,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def vectors(model):
-    return encode(TEXTS, model, threads=1)
+    return encode(TEXTS, model)
 
 
 def test_equals_the_model_applied_text_by_text_with_padding(vectors):
@@ -56,26 +56,16 @@ def test_shape_length_and_meaning(vectors):
 
 def test_batches_change_rounding_only(model, vectors):
     for batch_tokens in (1, 16, 100_000):
-        again = encode(TEXTS, model, batch_tokens=batch_tokens, threads=1)
+        again = encode(TEXTS, model, batch_tokens=batch_tokens)
         np.testing.assert_allclose(again, vectors, atol=1e-6)
-    assert encode(TEXTS, model, threads=1).tobytes() == vectors.tobytes()
+    assert encode(TEXTS, model).tobytes() == vectors.tobytes()
 
 
 def test_bf16_is_near(model, vectors):
-    coarse = encode(TEXTS, model, precision="bf16", threads=1)
+    coarse = encode(TEXTS, model, precision="bf16")
     assert coarse.dtype == np.float32
     assert 1e-6 < np.abs(coarse - vectors).max() < 0.02
     assert (coarse * vectors).sum(axis=1).min() > 0.999
-
-
-def test_threads_are_put_back(model):
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(2)
-        encode(["a"], model, threads=1)
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
 
 
 def test_no_texts(model):

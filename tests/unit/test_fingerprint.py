@@ -27,6 +27,7 @@ def prints(root):
         "naive": fingerprint(root, "train_ranker", ["poolbias.weights.constant"]),
         "figure": fingerprint(root, "figure_1"),
         "evaluate": fingerprint(root, "evaluate"),
+        "rerank": fingerprint(root, "rerank"),
     }
 
 
@@ -46,10 +47,11 @@ def changed(root, file, old, new):
         ("poolbias/weights/coupling.py", "1.0 + torch", "2.0 + torch", {"train"}),
         ("poolbias/losses/pairwise.py", "negative - positive", "positive - negative", {"train"}),
         ("poolbias/training/loop.py", "self.watch.look", "self.watch.gaze", {"train", "naive"}),
-        ("poolbias/evaluation/ranking.py", "np.isfinite", "np.isnan", {"evaluate", "figure"}),
+        ("poolbias/ranking.py", "np.isfinite", "np.isnan", {"evaluate", "figure", "rerank"}),
         ("poolbias/figures/figure_1.py", "import", "import os\nimport", {"figure"}),
         ("poolbias/weights/__init__.py", "frozenset({", "frozenset({0, ", {"train", "naive"}),
         ("workflow/scripts/evaluate.py", "lacking, tied = 0", "lacking, tied = 1", {"evaluate"}),
+        ("poolbias/evaluation/measures.py", "def evaluate", "def measure", {"evaluate", "figure"}),
         # what means the same
         (
             "poolbias/weights/coupling.py",

@@ -305,3 +305,52 @@ def test_the_step_of_both_models_uses_the_parameters_before_either_step():
     assert loop.R == "R"
     for name in ("R", "S"):
         assert same(forward[name], backward[name])
+
+
+PARAMETERS = {
+    "kind": "bert", "start": "all-MiniLM-L6-v2", "layers": 1, "dropout": 0.0, "head_dropout": 0.0,
+    "attention": "eager",
+}  # fmt: skip
+
+
+def pair_batches(parts):
+    """Eight sequences of many lengths, in `parts` batches, each padded to its own longest."""
+    generator = np.random.default_rng(1)
+    lengths = np.array([40, 33, 21, 20, 12, 9, 7, 6])
+    batches = []
+    tokens = [generator.integers(1000, 30000, size=length) for length in lengths]
+    for rows in np.array_split(np.arange(8), parts):
+        ids = np.zeros((len(rows), lengths[rows].max()), dtype=np.int64)
+        for line, row in enumerate(rows):
+            ids[line, : lengths[row]] = tokens[row]
+        batches.append(Batch(ids, (ids > 15000).astype(np.int64), (ids > 0).astype(np.int64)))
+    return batches
+
+
+def bert_step(parts, attention="eager"):
+    """Return the scores and the gradient of a step of the real ranker at dropout 0."""
+    kind = models.ranker("bert")
+    ranker = kind.start(PARAMETERS | {"attention": attention}, seed=5).train()
+    scores = kind.scores(ranker, pair_batches(parts), "float32")
+    torch.nn.functional.softplus(scores[4:] - scores[:4]).mean().backward()
+    gradient = torch.cat([p.grad.ravel() for p in ranker.parameters() if p.grad is not None])
+    return scores.detach(), gradient
+
+
+@pytest.mark.parametrize(("parts", "attention"), [(2, "eager"), (5, "eager"), (1, "sdpa")])
+def test_parts_and_attention_change_a_real_step_by_rounding_only(parts, attention):
+    scores, gradient = bert_step(1)
+    other_scores, other_gradient = bert_step(parts, attention)
+    assert float(scores.std()) > 1e-3  # the scores do differ among themselves
+    torch.testing.assert_close(other_scores, scores, atol=2e-6, rtol=1e-5)
+    torch.testing.assert_close(other_gradient, gradient, atol=2e-6, rtol=1e-4)
+    assert float(gradient.norm()) > 1e-2
+
+
+def test_bf16_changes_scores_by_its_digits_only():
+    kind = models.ranker("bert")
+    ranker = kind.start(PARAMETERS, seed=5).eval()
+    with torch.no_grad():
+        full, half = (kind.scores(ranker, pair_batches(2), p) for p in ("float32", "bf16"))
+    assert not torch.equal(full, half)
+    torch.testing.assert_close(half, full, atol=0.02, rtol=0)

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from conftest import Workflow
+import yaml
+from conftest import ROOT, Workflow
 from pages import copy_repository
 
 
@@ -61,3 +62,40 @@ def test_a_changed_learning_rate_names_other_experiments_and_keeps_the_old(smoke
     assert jobs["train_coupled_ranker"] == 2
     assert "build_candidates" not in jobs
     assert "search_bm25" not in jobs
+
+
+def test_rankers_of_other_code_are_told_of_where_snakemake_forgot(smoke, tmp_path):
+    folder = copy_repository(tmp_path, smoke)
+    (folder / ".snakemake").rename(folder / "forgotten")
+    copy = Workflow(folder, root=folder)
+    assert "made by other code" not in copy.run("--dry-run")
+    loss = folder / "poolbias" / "weights" / "coupling.py"
+    loss.write_text(loss.read_text().replace("return 1.0 +", "return 1.5 +"))
+    output = copy.run("--dry-run")
+    told = re.findall(r"--forcerun (results/rankers/\S+/manifest.json)", output)
+    assert len(told) == 2
+    assert all(".cet-" in path for path in told)
+    assert set(copy.jobs("--forcerun", *told)) == COUPLED
+
+
+def test_studies_share_results_whatever_they_call_things_and_measure(smoke, tmp_path):
+    study = yaml.safe_load((ROOT / "config" / "smoke.yaml").read_text())
+    text = yaml.safe_dump(study | {"study": "other"}, sort_keys=False)
+    for old, new in (("outside", "annotators"), ("bert:", "mine:"), ("- 3\n", "")):
+        assert old in text
+        text = text.replace(old, new)
+    text = text.replace("- nDCG@10\n", "- nDCG@5\n")
+    (tmp_path / "other.yaml").write_text(text)
+    jobs = smoke.jobs(configfile=tmp_path / "other.yaml")
+    assert set(jobs) == {"evaluate", "summarise_metrics", "figure_1", "all"}
+    assert smoke.jobs() == {}
+    # nothing of this study's is in the other's way: its metrics have names of their own
+    output = smoke.run("--dry-run", configfile=tmp_path / "other.yaml")
+    assert re.search(r"test\.truth-[0-9a-f]{6}\.tsv", output)
+
+
+def test_threads_of_trainings_do_not_touch_what_they_share(smoke, tmp_path):
+    study = yaml.safe_load((ROOT / "config" / "smoke.yaml").read_text()) | {"threads": 2}
+    (tmp_path / "threads.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
+    jobs = smoke.jobs(configfile=tmp_path / "threads.yaml")
+    assert set(jobs) == {"train_ranker"} | COUPLED | {"figure_1"}

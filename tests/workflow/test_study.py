@@ -195,7 +195,7 @@ def test_one_more_temperature_trains_one_ranker(smoke, tmp_path):
 def test_only_rules_that_run_models_ask_for_a_gpu(tmp_path):
     for device, gpus in (("cuda", "1"), ("cpu", "0")):
         output = Workflow(tmp_path).run("--dry-run", configfile=changed(tmp_path, device=device))
-        told = re.findall(r"Job \d+: (\S+) .*\(2 threads, (\d) GPUs\)", output)
+        told = re.findall(r"Job \d+: (\S+) .*\(\d+ threads, (\d) GPUs\)", output)
         assert {number for _, number in told} == {gpus}
         assert Counter(verb for verb, _ in told) == {"Encode": 1, "Train": 5, "Re-rank": 5}
 

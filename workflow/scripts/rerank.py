@@ -1,12 +1,10 @@
 """Re-order the top of a run by a trained ranker's scores."""
 
-import pandas as pd
-
 from poolbias import models, stage
 from poolbias.device import prepare
-from poolbias.evaluation.ranking import canonical, ties
 from poolbias.formats import read_run, write_run
-from poolbias.formats.tsv import read_table
+from poolbias.formats.tsv import read_table, rows_of
+from poolbias.ranking import canonical, ties
 from poolbias.scoring import score
 from poolbias.tokens import Limits, TokenStore
 
@@ -20,9 +18,10 @@ def main(job: stage.Job) -> None:
     run = run[run["rank"] <= parameters["depth"]].reset_index(drop=True)
     rows = {}
     for name in ("query", "document"):
-        table = read_table(job.path("queries" if name == "query" else "documents"), [f"{name}_id"])
-        index = pd.Series(table.index, index=table[f"{name}_id"])
-        rows[name] = index.loc[run[f"{name}_id"]].to_numpy()
+        path = job.path("queries" if name == "query" else "documents")
+        rows[name] = rows_of(
+            run[f"{name}_id"], read_table(path, [f"{name}_id"])[f"{name}_id"], path
+        )
     run["score"] = score(
         kind.load(folder).to(device),
         kind.scores,

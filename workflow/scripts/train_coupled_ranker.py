@@ -13,5 +13,5 @@ if __name__ == "__main__":
         main,
         str(__doc__),
         inputs=["tokens", "candidates"],
-        outputs=["r", "s", "training", "timing", "manifest", "snapshots+?"],
+        outputs=["r", "s", "training", "timing", "manifest", "snapshots*"],
     )
