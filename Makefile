@@ -37,5 +37,5 @@ $(VENV)/study.stamp: requirements/study.lock requirements/torch.txt requirements
 	@touch $@
 
 $(VENV)/test.stamp: requirements/test.lock $(VENV)/study.stamp
-	$(PIP) --require-hashes -r requirements/test.lock
+	$(PIP) --require-hashes --no-deps -r requirements/test.lock
 	@touch $@

@@ -80,7 +80,7 @@ rule summarise_metrics:
             "results/collections/{collection}/queries.tsv",
             collection=get_collection_keys(),
         ),
-        per_query=[row["path"] for row in get_rankings()],
+        per_query=[row["path"] for row in [*get_baselines(), *get_rankings()]],
     output:
         summary=f"results/{STUDY.study}/metrics.tsv",
         manifest=f"results/{STUDY.study}/metrics.manifest.json",

@@ -33,9 +33,35 @@ def get_judgement_files(pool):
     return [("truth", "truth"), ("labels", f"labels-{naming.pool_key(STUDY, pool)}")]
 
 
+def get_baselines():
+    """Return the metrics of the runs that rankings re-order, as they are."""
+    runs = dict.fromkeys(
+        (e.collection, e.pool, e.retriever) for e in EXPERIMENTS.values()
+    )
+    return [
+        {
+            "experiment": "run",
+            "collection": naming.folder(STUDY.collections[collection]),
+            "pool": pool,
+            "retriever": retriever,
+            "method": "run",
+            "ranker": "-",
+            "seed": 0,
+            "judgements": judgements,
+            "path": f"results/metrics/runs/{naming.folder(STUDY.collections[collection])}/"
+            f"{get_retriever_key(retriever)}/{SPLIT}.{file}{MEASURES}.tsv",
+        }
+        for collection, pool, retriever in runs
+        for judgements, file in get_judgement_files(pool)
+    ]
+
+
 def get_summary_json():
-    """Return what each per-query file of the summary is of."""
+    """Return what each per-query file of the summary is of, runs before rankings."""
     systems = [
+        {name: value for name, value in row.items() if name != "path"}
+        for row in get_baselines()
+    ] + [
         {
             "experiment": row["experiment"].name,
             "collection": get_collection_key(row["experiment"]),
@@ -130,6 +156,6 @@ def get_figure_1_json():
         retrievers=STUDY.figures.figure_1.retrievers,
         cut=STUDY.figures.figure_1.recall_cut,
         measure="RR@10",
-        collection=next(iter(EXPERIMENTS.values())).collection,
+        collection=get_collection_key(next(iter(EXPERIMENTS.values()))),
         **rows,
     )

@@ -1,6 +1,6 @@
 """Methods: each is a choice of negatives, loss and weight, and nothing else in the code names it.
 
-A row of design's table is a small class here.
+Each is a small class here.
 """
 
 from typing import Annotated, Any, Literal
@@ -8,8 +8,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from poolbias.config.base import Section, unit
-
-PAIRWISE = "pairwise_cross_entropy"
 
 
 class Method(Section):
@@ -41,13 +39,17 @@ class Method(Section):
         """Return the three choices by name with their options, as the stages take them."""
         return {
             "negatives": {**self.negatives(), "depth": self.depth},
-            "loss": PAIRWISE,
+            "loss": self.loss(),
             "weight": self.weight(),
         }
 
     def negatives(self) -> dict[str, Any]:
         """Return the negatives' name and options."""
         return {"name": "uniform"}
+
+    def loss(self) -> str:
+        """Return the name of the loss."""
+        return "pairwise_cross_entropy"
 
     def weight(self) -> dict[str, Any]:
         """Return the weight's name and options."""

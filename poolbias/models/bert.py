@@ -17,6 +17,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 from transformers import AttentionInterface, BertConfig, BertForSequenceClassification
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
+from transformers.utils import logging
 
 from poolbias.errors import ConfigError, DataError
 from poolbias.files import atomic_folder
@@ -28,6 +29,7 @@ from poolbias.tokens import Batch
 EAGER = "poolbias_eager"
 AttentionInterface.register(EAGER, dropout.attention)
 AttentionMaskInterface.register(EAGER, eager_mask)
+logging.disable_progress_bar()
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 
 

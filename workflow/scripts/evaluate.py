@@ -36,7 +36,7 @@ def main(job: stage.Job) -> None:
         told = ", ".join(
             f"{m} {v:.4f}" for m, v in zip(means["measure"], means["mean"], strict=True)
         )
-        stage.log.info("%s: %s", path, told)
+        stage.log.info("%s by %s: %s", path, job.path("judgements").name, told)
         write_table(output, per_query)
     job.report(runs=len(runs), queries=qrels["query_id"].nunique(), most_missing=lacking)
     job.report(highest_share_of_ties=tied)
