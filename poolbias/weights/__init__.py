@@ -13,8 +13,6 @@ REGISTRY = {
     "one": "poolbias.weights.constant:one",
     "coupled": "poolbias.weights.coupling:coupled",
 }
-# Weights that need the scores of a second model, trained beside the first.
-COUPLED = frozenset({"coupled"})
 
 
 def get(name: str) -> Callable[..., Any]:

@@ -49,7 +49,7 @@ def changed(root, file, old, new):
         ("poolbias/training/loop.py", "self.watch.look", "self.watch.gaze", {"train", "naive"}),
         ("poolbias/ranking.py", "np.isfinite", "np.isnan", {"evaluate", "figure", "rerank"}),
         ("poolbias/figures/figure_1.py", "import", "import os\nimport", {"figure"}),
-        ("poolbias/weights/__init__.py", "frozenset({", "frozenset({0, ", {"train", "naive"}),
+        ("poolbias/weights/__init__.py", "return function", "return get", {"train", "naive"}),
         ("workflow/scripts/evaluate.py", "lacking, tied = 0", "lacking, tied = 1", {"evaluate"}),
         ("poolbias/evaluation/measures.py", "def evaluate", "def measure", {"evaluate", "figure"}),
         # what means the same
