@@ -17,6 +17,7 @@ def prepare(root: Path) -> None:
         "PATH": _before("PATH", str(Path(sys.executable).parent)),
         "POOLBIAS_ROOT": str(root),
         "HF_HUB_OFFLINE": "1",
+        "PYTHONUTF8": "1",  # whatever the locale: paths and texts are UTF-8
         "TOKENIZERS_PARALLELISM": "false",
     }
 

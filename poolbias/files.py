@@ -7,6 +7,7 @@ import io
 import json
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -32,6 +33,9 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
             os.fsync(written.fileno())
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a full disk does not say for what
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -91,6 +95,21 @@ def open_text(path: Path | str) -> IO[str]:
         raise DataError(f"{path}: no such file; make it or correct the path.") from error
 
 
+@contextlib.contextmanager
+def reading(path: Path | str) -> Iterator[None]:
+    """Tell of a file that cannot be read, whatever its reader makes of it, by its name.
+
+    Raises:
+        DataError: in place of what a damaged gzip, text or array file raises in the block.
+    """
+    try:
+        yield
+    except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(
+            f"{path}: cannot be read ({error}); the file is damaged or not UTF-8, make it again."
+        ) from error
+
+
 def write_json(path: Path | str, value: Any) -> None:
     """Write `value` atomically as indented JSON with sorted keys; refuse infinities and NaN."""
     with write_text(path) as text:
@@ -104,7 +123,7 @@ def read_json(path: Path | str) -> Any:
     Raises:
         DataError: naming the file and the line if it is missing or is not JSON.
     """
-    with open_text(path) as text:
+    with reading(path), open_text(path) as text:
         try:
             return json.load(text)
         except json.JSONDecodeError as error:

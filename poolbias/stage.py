@@ -102,6 +102,7 @@ def run(
         )
     arguments = vars(parser.parse_args())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
     stage_name = Path(sys.argv[0]).stem
     with _logging_to(arguments.pop("log")):
         try:

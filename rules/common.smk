@@ -38,6 +38,16 @@ def get_study():
         }
     except PoolbiasError as error:
         raise WorkflowError(str(error)) from None
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        ValueError,
+    ) as error:
+        raise WorkflowError(
+            f"{path}: holds a value that cannot be read ({error}); write plain numbers and names."
+        ) from None
 
 
 STUDY, EXPERIMENTS = get_study()

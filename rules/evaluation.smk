@@ -19,6 +19,7 @@ rule evaluate:
         parameters="results/logs/evaluate/{ranked}/{split}.{judgements}.json",
     benchmark:
         "results/benchmarks/evaluate/{ranked}/{split}.{judgements}.tsv"
+    priority: 2
     conda:
         "../workflow/envs/poolbias.yaml"
     threads: 1
@@ -52,6 +53,7 @@ rule count_false_negatives:
         parameters="results/logs/count_false_negatives/{collection}/{retriever}/{split}.{pool}.json",
     benchmark:
         "results/benchmarks/count_false_negatives/{collection}/{retriever}/{split}.{pool}.tsv"
+    priority: 2
     conda:
         "../workflow/envs/poolbias.yaml"
     threads: 1

@@ -16,6 +16,7 @@ rule figure_1:
         parameters=f"results/logs/figure_1/{STUDY.study}.json",
     benchmark:
         f"results/benchmarks/figure_1/{STUDY.study}.tsv"
+    priority: 3  # the first figure is there before coupled rankers are trained
     conda:
         "../workflow/envs/poolbias.yaml"
     threads: 1

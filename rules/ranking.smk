@@ -17,6 +17,7 @@ rule rerank:
         parameters="results/logs/rerank/{experiment}/seed-{seed}/{retriever}/top-{depth}/{split}.json",
     benchmark:
         "results/benchmarks/rerank/{experiment}/seed-{seed}/{retriever}/top-{depth}/{split}.tsv"
+    priority: 2
     conda:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads

@@ -23,6 +23,7 @@ rule train_ranker:
         "results/benchmarks/train_ranker/{experiment}/seed-{seed}.tsv"
     wildcard_constraints:
         experiment=get_pattern(name for name, e in EXPERIMENTS.items() if not e.coupled),
+    priority: 1
     conda:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads

@@ -16,6 +16,13 @@ MEASURE = re.compile(
 ALIASES = {"mrr": "RR", "recall": "R", "ndcg": "nDCG", "map": "AP", "precision": "P", "rr": "RR"}
 NAIVE_MEASURE = "RR@10"  # what Figure 1 shows of rankers
 LONGEST_SEQUENCE = 512  # positions of the encoders
+# Folders below results/ that no study owns.
+SHARED_FOLDERS = frozenset(
+    {
+        *("benchmarks", "candidates", "collections", "encodings", "indexes", "logs", "metrics"),
+        *("rankers", "rankings", "runs", "tokens"),
+    }
+)
 
 
 def check(study: Study, choices: list[Choice]) -> list[Problem]:
@@ -26,6 +33,7 @@ def check(study: Study, choices: list[Choice]) -> list[Problem]:
         choices: those of its experiments that are.
     """
     found = [
+        *_name(study),
         *_repeats(study, ()),
         *_collections(study),
         *_pools(study),
@@ -36,6 +44,15 @@ def check(study: Study, choices: list[Choice]) -> list[Problem]:
         *(problem for choice in choices for problem in _choice(study, choice)),
     ]
     return list(dict.fromkeys(found))
+
+
+def _name(study: Study) -> Iterator[Problem]:
+    if study.study in SHARED_FOLDERS or len(study.study) > 100:
+        yield Problem(
+            ("study",),
+            f"found {study.study[:40]!r}, need at most 100 letters and none of "
+            f"{', '.join(sorted(SHARED_FOLDERS))} (folders that all studies share); rename it.",
+        )
 
 
 def _repeats(section: Section, place: Place) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from typing import Any
 from poolbias.config.experiments import Experiment, expand
 from poolbias.config.problems import shown
 from poolbias.config.study import Study
+from poolbias.errors import DataError
 from poolbias.files import read_json
 
 Given = Callable[[Experiment, int], dict[str, Any]]
@@ -28,16 +29,16 @@ def state(experiment: Experiment, seed: int, results: Path, given: Given) -> str
         given: returns the parameters that its training would get, its code's fingerprint included.
 
     Returns:
-        `done` if its manifest holds these parameters, `stale` if it holds others, `missing` if
-        there is no manifest.
-
-    Raises:
-        DataError: if the manifest is no JSON.
+        `done` if its manifest holds these parameters, `stale` if it holds others or is damaged,
+        `missing` if there is no manifest.
     """
     path = results / "rankers" / experiment.name / f"seed-{seed}" / "manifest.json"
     if not path.exists():
         return MISSING
-    manifest = read_json(path)
+    try:
+        manifest = read_json(path)
+    except DataError:  # damaged: whatever made the ranker, it is not known
+        return STALE
     asked = json.loads(json.dumps(given(experiment, seed)))
     found = manifest.get("parameters") if isinstance(manifest, dict) else None
     return DONE if found == asked else STALE

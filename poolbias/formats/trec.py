@@ -1,5 +1,6 @@
 """TREC run files (`query Q0 document rank score tag`) and qrels (`query 0 document grade`)."""
 
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -23,7 +24,7 @@ def read_run(path: Path | str) -> pd.DataFrame:
 
     Raises:
         DataError: naming file and line for a wrong number of columns, a rank or score that is not
-            a finite number, or a document listed twice for one query.
+            a finite number, or a document listed twice for one query; or an empty file.
     """
     frame = _read(path, _RUN, {"rank": _whole_number, "score": _finite_number})
     return frame[["query_id", "document_id", "rank", "score"]]
@@ -91,10 +92,16 @@ def _read(
                 index_col=False,
                 on_bad_lines="error",
             )
-        except pd.errors.EmptyDataError:  # a split without hits, say
-            kinds = {name: "float64" if name == "score" else "int64" for name in numbers}
-            return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "str")) for name in names})
-        except (ValueError, pd.errors.ParserError, UnicodeDecodeError, OSError, EOFError) as error:
+        except pd.errors.EmptyDataError:
+            raise DataError(f"{path}: is empty, need at least one line; make it again.") from None
+        except (
+            ValueError,
+            pd.errors.ParserError,
+            UnicodeDecodeError,
+            OSError,
+            EOFError,
+            zlib.error,
+        ) as error:
             _report_first_bad_line(path, names, numbers, error)
     if (frame[names[-1]] == "").any() or not all(np.isfinite(frame[n]).all() for n in numbers):
         _report_first_bad_line(path, names, numbers, None)
@@ -131,7 +138,7 @@ def _report_first_bad_line(
                             f"{path}:{line_number}: {name} is {found!r}, need {kind}; "
                             "correct the line."
                         ) from None
-    except (UnicodeDecodeError, OSError, EOFError) as error:
+    except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
         raise DataError(
             f"{path}:{line_number + 1}: cannot be read ({error}); "
             "the file is damaged or not UTF-8, make it again."

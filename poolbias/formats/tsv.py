@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from poolbias.errors import DataError
-from poolbias.files import open_text, write_text
+from poolbias.files import open_text, reading, write_text
 
 
 def read_table(path: Path | str, columns: list[str]) -> pd.DataFrame:
@@ -21,7 +21,7 @@ def read_table(path: Path | str, columns: list[str]) -> pd.DataFrame:
     Raises:
         DataError: naming file and line for a missing column or a line of another width.
     """
-    with open_text(path) as text:
+    with reading(path), open_text(path) as text:
         lines = [line.rstrip("\n").split("\t") for line in text]
     header = lines[0] if lines else []
     missing = [column for column in columns if column not in header]

@@ -56,11 +56,10 @@ def test_qrels_survive_their_file(tmp_path):
     assert (tmp_path / "again").read_text() == QRELS
 
 
-def test_an_empty_file_is_an_empty_frame(tmp_path):
-    run = read_run(written(tmp_path, ""))
-    assert run.columns.tolist() == ["query_id", "document_id", "rank", "score"]
-    assert len(run) == 0
-    assert run["score"].dtype == np.float64
+@pytest.mark.parametrize("read", [read_run, read_qrels])
+def test_an_empty_file_is_told(tmp_path, read):
+    with pytest.raises(DataError, match=r"file\.txt: is empty"):
+        read(written(tmp_path, ""))
 
 
 @pytest.mark.parametrize(

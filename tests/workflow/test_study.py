@@ -269,6 +269,36 @@ def test_figure_1_asks_for_what_it_needs_and_no_more(tmp_path):
     assert "summarise_metrics" not in jobs
 
 
+def test_a_file_asks_for_its_ancestors_and_nothing_else(tmp_path):
+    study = Workflow(tmp_path)
+    listed = study.run("--dry-run")
+    (folder,) = set(re.findall(r"results/collections/(hpo-[0-9a-f]{6})/queries.tsv", listed))
+    jobs = study.jobs(f"results/collections/{folder}/queries.tsv")
+    assert jobs == {"build_collection": 1}
+    run = study.jobs(f"results/runs/{folder}/bm25-770f2e/test.run.gz")
+    assert run == {"build_collection": 1, "build_index": 1, "search_bm25": 1}
+
+
+def test_a_damaged_manifest_stops_nothing(smoke, tmp_path):
+    copy = Workflow(copy_repository(tmp_path, smoke), root=tmp_path)
+    copy.path("rankers/*oracle*/seed-1/manifest.json").write_bytes(b"\xff{")
+    assert "oracle" in re.search(r"(\S+): made by other code", copy.run("--dry-run"))[1]
+
+
+@pytest.mark.parametrize(
+    "text", ["study: collections", "seeds: [1" + 400 * "0" + "]", "threads: !!int abc"]
+)
+def test_values_that_cannot_be_are_told_without_a_traceback(tmp_path, text):
+    key = text.split(":")[0]
+    lines = [
+        text if line.startswith(f"{key}:") else line for line in SMOKE.read_text().splitlines()
+    ]
+    (tmp_path / "wrong.yaml").write_text("\n".join(lines))
+    output = Workflow(tmp_path).run("-n", configfile=tmp_path / "wrong.yaml", check=False)
+    assert "wrong.yaml" in output
+    assert "Traceback" not in output
+
+
 @pytest.mark.parametrize("target", ["all", "figures", "figure_1"])
 def test_targets_are_listed_with_a_sentence(target):
     output = Workflow(ROOT).run("--list", configfile=None)
