@@ -92,8 +92,6 @@ def _read(
                 index_col=False,
                 on_bad_lines="error",
             )
-        except pd.errors.EmptyDataError:
-            raise DataError(f"{path}: is empty, need at least one line; make it again.") from None
         except (
             ValueError,
             pd.errors.ParserError,
@@ -103,6 +101,8 @@ def _read(
             zlib.error,
         ) as error:
             _report_first_bad_line(path, names, numbers, error)
+    if frame.empty:
+        raise DataError(f"{path}: is empty, need at least one line; make it again.")
     if (frame[names[-1]] == "").any() or not all(np.isfinite(frame[n]).all() for n in numbers):
         _report_first_bad_line(path, names, numbers, None)
     duplicate = frame.duplicated(["query_id", "document_id"]).to_numpy()
