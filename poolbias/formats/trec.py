@@ -24,7 +24,7 @@ def read_run(path: Path | str) -> pd.DataFrame:
 
     Raises:
         DataError: naming file and line for a wrong number of columns, a rank or score that is not
-            a finite number, or a document listed twice for one query; or an empty file.
+            a finite number, or a document listed twice for one query; or a file without bytes.
     """
     frame = _read(path, _RUN, {"rank": _whole_number, "score": _finite_number})
     return frame[["query_id", "document_id", "rank", "score"]]
@@ -101,8 +101,8 @@ def _read(
             zlib.error,
         ) as error:
             _report_first_bad_line(path, names, numbers, error)
-    if frame.empty:
-        raise DataError(f"{path}: is empty, need at least one line; make it again.")
+    if frame.empty and Path(path).stat().st_size == 0:  # a gzip without lines is a run without hits
+        raise DataError(f"{path}: has no bytes, need a file that was written; make it again.")
     if (frame[names[-1]] == "").any() or not all(np.isfinite(frame[n]).all() for n in numbers):
         _report_first_bad_line(path, names, numbers, None)
     duplicate = frame.duplicated(["query_id", "document_id"]).to_numpy()

@@ -56,9 +56,17 @@ def test_qrels_survive_their_file(tmp_path):
     assert (tmp_path / "again").read_text() == QRELS
 
 
+def test_a_run_without_hits_survives_its_file(tmp_path):
+    columns = {"query_id": "str", "document_id": "str", "rank": "int64", "score": "float64"}
+    write_run(tmp_path / "run.gz", pd.DataFrame({name: [] for name in columns}), tag="t")
+    run = read_run(tmp_path / "run.gz")
+    assert len(run) == 0
+    assert {name: str(kind) for name, kind in run.dtypes.items()} == columns
+
+
 @pytest.mark.parametrize("read", [read_run, read_qrels])
 def test_an_empty_file_is_told(tmp_path, read):
-    with pytest.raises(DataError, match=r"file\.txt: is empty"):
+    with pytest.raises(DataError, match=r"file\.txt: has no bytes"):
         read(written(tmp_path, ""))
 
 
