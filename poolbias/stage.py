@@ -17,13 +17,23 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
-from poolbias.errors import DataError, PoolbiasError
+from poolbias.errors import ConfigError, DataError, PoolbiasError
 from poolbias.files import hash_of, read_json, sha256_of, write_json
 
 log = logging.getLogger("poolbias")
 T = TypeVar("T")
 
 _VERSIONS = ["numpy", "pandas", "torch", "transformers", "tokenizers", "ir-measures", "pyserini"]
+
+
+class Parameters(dict[str, Any]):
+    """A stage's parameters; a missing one is a mistake in the JSON file, told by name."""
+
+    def __missing__(self, name: str) -> Any:
+        raise ConfigError(
+            f"--parameters: the key {name!r} is missing (found: {', '.join(self) or 'none'}); add "
+            "it, or start from the JSON file beside the log of an earlier run."
+        )
 
 
 @dataclass
@@ -84,7 +94,7 @@ def run(
     several, in `*` any number, in `?` one or none (`job.files` then lacks it). `--parameters` is
     the stage's JSON file, `--log` the file that also gets what is logged to standard error.
     `--device` and `--threads` win over the parameters of these names, for stages whose results they
-    change by rounding at most.
+    change by rounding at most. Every error of a user (`ConfigError` and its kin) ends here.
     """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--parameters", type=Path, required=True, help="JSON file of parameters")
@@ -107,7 +117,9 @@ def run(
     with _logging_to(arguments.pop("log")):
         try:
             given = read_json(arguments.pop("parameters"))
-            parameters = {name: value for name, value in given.items() if name != "code"}
+            if not isinstance(given, dict):
+                raise ConfigError(f"--parameters: found {given!r}, need a JSON object; correct it.")
+            parameters = Parameters((n, value) for n, value in given.items() if n != "code")
             for name in ("device", "threads"):
                 if (value := arguments.pop(name)) is not None:
                     parameters[name] = value

@@ -71,6 +71,8 @@ from poolbias.errors import DataError
 def main(job):
     if job.parameters.get("fail"):
         raise DataError("x.tsv:3: found a, need b; correct it.")
+    if job.parameters.get("needs"):
+        job.parameters["depth"]
     if job.parameters.get("full"):
         raise OSError(28, "No space left on device", "x.tsv")
     job.path("out").write_text("done")
@@ -121,6 +123,8 @@ def test_a_stage_logs_its_figures_and_writes_its_manifest(tmp_path):
     [
         ({"fail": True}, "toy: x.tsv:3: found a, need b; correct it."),
         ({"full": True}, "toy: x.tsv: No space left on device."),
+        ({"needs": True}, "toy: --parameters: the key 'depth' is missing (found: needs)"),
+        ([1], "toy: --parameters: found [1], need a JSON object"),
     ],
 )
 def test_a_users_mistake_is_one_sentence_and_exit_code_1(tmp_path, parameters, message):
