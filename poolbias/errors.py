@@ -4,6 +4,17 @@ Each message is one sentence that names where (file and line, id or key), what w
 needed and what to do.
 """
 
+import errno
+
+_REMEDIES = {
+    errno.ENOSPC: "free some space (results/checkpoints/ may go) and start again",
+    errno.EDQUOT: "free some space of your quota and start again",
+    errno.EFBIG: "raise the limit on a file's size (ulimit -f) and start again",
+    errno.EROFS: "make the folder writable, or give another one",
+    errno.EACCES: "make it readable and writable for you, or give another one",
+    errno.EPERM: "make it readable and writable for you, or give another one",
+}
+
 
 class PoolbiasError(Exception):
     """A mistake or a lack that the user can mend; shown as one sentence, without a traceback."""
@@ -23,3 +34,11 @@ class ToolError(PoolbiasError):
 
 class TrainingError(PoolbiasError):
     """A training cannot go on: scores that are not finite, or nothing to draw from."""
+
+
+def told(error: OSError) -> str:
+    """Return the sentence that tells of a disk, a file or a right that the system refused."""
+    where = error.filename or "a file"
+    reason = error.strerror or str(error) or "the system refused it"
+    remedy = _REMEDIES.get(error.errno or 0, "mend that and start again")
+    return f"{where}: {reason}; {remedy}."

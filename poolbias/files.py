@@ -1,14 +1,18 @@
 """Writing that leaves either the whole file or none, and the hashes by which files are known."""
 
 import contextlib
+import errno
 import gzip
 import hashlib
 import io
 import json
 import os
+import re
+import shutil
 import tempfile
+import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,14 +32,12 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     os.close(handle)
     temporary = Path(name)
     try:
-        yield temporary
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as error:
-        error.filename = error.filename or str(path)  # a full disk does not say for what
-        raise
+        with _writing(path, temporary):
+            yield temporary
+            with temporary.open("rb") as written:
+                os.fsync(written.fileno())
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -51,10 +53,49 @@ def atomic_folder(path: Path | str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as name:
         temporary = Path(name) / path.name
         temporary.mkdir()
-        yield temporary
-        if path.exists():
-            path.rename(Path(name) / "old")
-        temporary.rename(path)
+        with _writing(path, temporary):
+            yield temporary
+            if path.exists():
+                path.rename(Path(name) / "old")
+            temporary.rename(path)
+
+
+@contextlib.contextmanager
+def _writing(path: Path, temporary: Path) -> Iterator[None]:
+    """Tell of what cannot be written by the name that it was to have, whatever its writer says.
+
+    A full disk does not say for what; NumPy says that it wrote less than asked, without a number,
+    and safetensors has an error of its own around the system's.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None and re.search(r"requested and \d+ written", str(error)):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
+        if error.filename is None or str(error.filename).startswith(str(temporary)):
+            error.filename = str(path)
+        raise
+    except Exception as error:
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if number is None:
+            raise
+        code = int(number[1])
+        raise OSError(code, os.strerror(code), str(path)) from error
+
+
+def sweep(path: Path, older_than: float = 86400.0) -> None:
+    """Remove what killed jobs left half-written beside `path`, `older_than` seconds old or more."""
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}")  # as tempfile names them
+    if not path.parent.is_dir():
+        return
+    for left in filter(lambda other: pattern.fullmatch(other.name), path.parent.iterdir()):
+        with contextlib.suppress(OSError):  # another job may remove it at the same time
+            if time.time() - left.stat().st_mtime < older_than:
+                continue
+            if left.is_dir():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
 
 
 def _umask() -> int:
@@ -139,11 +180,22 @@ def sha256_of(path: Path | str) -> str:
     """
     path = Path(path)
     if path.is_dir():
-        files = sorted(file for file in path.rglob("[!.]*") if file.is_file())
-        told = "".join(f"{sha256_of(file)}  {file.relative_to(path)}\n" for file in files)
-        return hashlib.sha256(told.encode()).hexdigest()
+        return sha256_of_files(
+            {str(file.relative_to(path)): sha256_of(file) for file in files_within(path)}
+        )
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def files_within(folder: Path) -> list[Path]:
+    """Return the files of a folder and of the folders in it, hidden ones left out, in order."""
+    return sorted(file for file in folder.rglob("[!.]*") if file.is_file())
+
+
+def sha256_of_files(files: Mapping[str, str]) -> str:
+    """Return the SHA-256 of a folder from those of its files by name, in the mapping's order."""
+    told = "".join(f"{digits}  {name}\n" for name, digits in files.items())
+    return hashlib.sha256(told.encode()).hexdigest()
 
 
 def hash_of(value: Any, digits: int = 6) -> str:

@@ -9,16 +9,37 @@ parameters name: the caller adds these.
 import ast
 import functools
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 PACKAGE = "poolbias"
 # They decide how a job is told of and started, not what it computes.
-HARNESS = frozenset({PACKAGE, f"{PACKAGE}.stage", f"{PACKAGE}.errors", f"{PACKAGE}.environment"})
+HARNESS = frozenset(
+    {
+        PACKAGE,
+        *(f"{PACKAGE}.{name}" for name in ("environment", "errors", "parameters", "records")),
+        *(f"{PACKAGE}.{name}" for name in ("lease", "logs", "machine", "stage")),
+        *(f"{PACKAGE}.training.{name}" for name in ("checkpoint", "finished")),
+    }
+)
 
 
 def fingerprint(root: Path, script: str, choices: Iterable[str] = ()) -> str:
-    """Return 16 hexadecimal digits for the code that a stage runs.
+    """Return 16 hexadecimal digits for the code that a stage runs; see `modules`."""
+    return fingerprint_of(modules(root, script, choices))
+
+
+def fingerprint_of(found: Mapping[str, str]) -> str:
+    """Return the fingerprint of a stage's code from what each part of it means."""
+    told = "\n".join(f"{name} {meaning}" for name, meaning in sorted(found.items()))
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def modules(root: Path, script: str, choices: Iterable[str] = ()) -> dict[str, str]:
+    """Return the parts of the code that a stage runs, each with the hash of what it means.
+
+    They are its script under its own name, the library's modules that it imports, directly or
+    through others, and `choices`, the names chosen from registries.
 
     Args:
         root: folder of the repository.
@@ -37,8 +58,7 @@ def fingerprint(root: Path, script: str, choices: Iterable[str] = ()) -> str:
             continue
         found[name] = _meaning(path)
         waiting += _imports(root, path)
-    told = "\n".join(f"{name} {meaning}" for name, meaning in sorted(found.items()))
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    return found
 
 
 def _module_path(root: Path, name: str) -> Path | None:

@@ -11,19 +11,21 @@ from typing import Any
 from poolbias import losses, models, weights
 from poolbias.config.experiments import Experiment, training_parameters
 from poolbias.fingerprint import fingerprint
+from poolbias.parameters import code
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def given(stage: str, choices: Iterable[str], parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a stage with `code`, the fingerprint of what it runs.
+    """Return the parameters of a stage with `code`, which tells what it runs (see `parameters`).
 
     Args:
         stage: the name of its rule and script.
         choices: modules that the parameters name by string, from the registries.
         parameters: what the study file says.
     """
-    return {"code": fingerprint(ROOT, stage, choices), **parameters}
+    chosen = sorted(choices)
+    return {"code": code(fingerprint(ROOT, stage, chosen), chosen, parameters), **parameters}
 
 
 def training_stage(experiment: Experiment) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from poolbias.errors import DataError
 from poolbias.files import atomic_folder, read_json, write_json
+from poolbias.formats.npy import read_array
 
 Ids = NDArray[np.int64]
 SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
@@ -55,15 +56,52 @@ class Batch:
     mask: Ids
 
 
+@dataclass(frozen=True)
+class Sequences:
+    """Sequences `[CLS] query [SEP] document [SEP]` end to end, the longest first.
+
+    Attributes:
+        ids: word pieces, int64 [tokens].
+        types: 0 for the query's part and 1 for the document's, int64 [tokens].
+        lengths: int64 [sequences], never rising.
+        rows: the pair that each sequence was made from, int64 [sequences].
+        pad: the id that `padded` fills up with.
+    """
+
+    ids: Ids
+    types: Ids
+    lengths: Ids
+    rows: Ids
+    pad: int = 0
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def positions(self) -> Ids:
+        """Return the place of each token in its sequence, from 0, int64 [tokens]."""
+        starts = np.cumsum(self.lengths) - self.lengths
+        places: Ids = np.arange(len(self.ids)) - np.repeat(starts, self.lengths)
+        return places
+
+    def padded(self) -> Batch:
+        """Return the same sequences, in the same order, each padded to the longest."""
+        mask = np.arange(int(self.lengths[0])) < self.lengths[:, None]
+        ids = np.full(mask.shape, self.pad, dtype=np.int64)
+        types = np.zeros(mask.shape, dtype=np.int64)
+        ids[mask], types[mask] = self.ids, self.types
+        return Batch(ids, types, mask.astype(np.int64))
+
+
 class Texts:
     """The token ids of one file of texts."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        self.ids = np.load(folder / f"{name}.ids.npy", mmap_mode="r", allow_pickle=False)
-        self.offsets = np.load(folder / f"{name}.offsets.npy", mmap_mode="r", allow_pickle=False)
-        if self.offsets[-1] != len(self.ids):
+        self.ids = read_array(folder / f"{name}.ids.npy")
+        self.offsets = read_array(folder / f"{name}.offsets.npy")
+        if not len(self.offsets) or self.offsets[-1] != len(self.ids):
+            needed = self.offsets[-1] if len(self.offsets) else "offsets"
             raise DataError(
-                f"{folder}/{name}.ids.npy: holds {len(self.ids)} ids, need {self.offsets[-1]}; "
+                f"{folder}/{name}.ids.npy: holds {len(self.ids)} ids, need {needed}; "
                 "the token store is damaged, delete the folder and make it again."
             )
 
@@ -84,7 +122,13 @@ class TokenStore:
         self.queries = Texts(folder, "queries")
         self.documents = Texts(folder, "documents")
         special = read_json(folder / "special.json")
-        self.cls, self.sep, self.pad = (int(special[name]) for name in SPECIAL)
+        try:
+            self.cls, self.sep, self.pad = (int(special[name]) for name in SPECIAL)
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(
+                f"{folder}/special.json: holds no number for {', '.join(SPECIAL)}; the token store "
+                "is damaged, delete the folder and make it again."
+            ) from error
 
     def lengths(self, query_rows: Ids, document_rows: Ids, limits: Limits) -> tuple[Ids, Ids]:
         """Return how many word pieces of each query and of each document a sequence keeps."""
@@ -94,24 +138,23 @@ class TokenStore:
             room = np.minimum(room, limits.sequence - 3 - query)
         return query, np.minimum(self.documents.lengths(document_rows), room)
 
-    def batch(self, query_rows: Ids, document_rows: Ids, limits: Limits) -> Batch:
-        """Return the padded sequences of pairs (row of the query, row of the document)."""
-        query, document = (
-            length[:, None] for length in self.lengths(query_rows, document_rows, limits)
-        )
-        end = query + document + 2  # column of the last [SEP]
-        column = np.arange(int(end.max(initial=0)) + 1)[None, :]
-        ids = np.full((len(query_rows), column.shape[1]), self.pad, dtype=np.int64)
-        ids[:, 0] = self.cls
-        in_query = (column > 0) & (column <= query)
-        in_document = (column > query + 1) & (column < end)
-        source = self.queries.offsets[query_rows][:, None] + column - 1
+    def sequences(self, query_rows: Ids, document_rows: Ids, limits: Limits) -> Sequences:
+        """Return the sequences of pairs (row of the query, row of the document), longest first."""
+        query, document = self.lengths(query_rows, document_rows, limits)
+        rows = np.argsort(-(query + document), kind="stable")
+        query, document = query[rows], document[rows]
+        lengths = query + document + 3
+        column = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        separator, end = np.repeat(query + 1, lengths), np.repeat(lengths - 1, lengths)
+        in_query = (column > 0) & (column < separator)
+        in_document = (column > separator) & (column < end)
+        ids = np.full(len(column), self.sep, dtype=np.int64)
+        ids[column == 0] = self.cls
+        source = np.repeat(self.queries.offsets[query_rows[rows]], lengths) + column - 1
         ids[in_query] = self.queries.ids[source[in_query]]
-        source = self.documents.offsets[document_rows][:, None] + column - query - 2
-        ids[in_document] = self.documents.ids[source[in_document]]
-        ids[(column == query + 1) | (column == end)] = self.sep
-        types = ((column > query + 1) & (column <= end)).astype(np.int64)
-        return Batch(ids, types, (column <= end).astype(np.int64))
+        source = np.repeat(self.documents.offsets[document_rows[rows]], lengths) + column
+        ids[in_document] = self.documents.ids[(source - separator - 1)[in_document]]
+        return Sequences(ids, (column > separator).astype(np.int64), lengths, rows, self.pad)
 
 
 def build(

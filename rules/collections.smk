@@ -7,8 +7,36 @@ wildcard_constraints:
     tokenizer=get_pattern({ranker.start for ranker in STUDY.rankers.values()}),
 
 
+rule retrieve_wordnet:
+    """The nouns of WordNet from the official archive, where no folder has them."""
+    output:
+        data="results/sources/wordnet-3.0/data.noun",
+        index="results/sources/wordnet-3.0/index.noun",
+    log:
+        text="results/logs/retrieve_wordnet/wordnet-3.0.log",
+        parameters="results/logs/retrieve_wordnet/wordnet-3.0.json",
+    benchmark:
+        "results/benchmarks/retrieve_wordnet/wordnet-3.0.tsv"
+    localrule: True  # compute nodes have no network
+    conda:
+        "../workflow/envs/poolbias.yaml"
+    threads: 1
+    resources:
+        mem_mb=get_growing(1000),
+        runtime=get_growing(30),
+        cpus_per_task=1,
+    params:
+        json=get_stage_json("retrieve_wordnet", **wordnet.ARCHIVE),
+    message:
+        "Download WordNet"
+    shell:
+        get_command("retrieve_wordnet") + "--data {output.data} --index {output.index}"
+
+
 rule build_collection:
     """Documents, queries, truth and splits of a collection."""
+    input:
+        sources=get_collection_sources,
     output:
         documents="results/collections/{collection}/documents.tsv",
         pool_documents="results/collections/{collection}/pool_documents.tsv",
@@ -24,16 +52,16 @@ rule build_collection:
         "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=get_growing(2000),
+        runtime=get_growing(10),
         cpus_per_task=1,
     params:
         json=get_collection_json,
     message:
         "Build the collection {wildcards.collection}"
     shell:
-        get_command("build_collection")
-        + "--documents {output.documents} --pool-documents {output.pool_documents} "
+        get_command("build_collection") + "--sources {input.sources} "
+        "--documents {output.documents} --pool-documents {output.pool_documents} "
         "--queries {output.queries} --truth {output.truth} --statistics {output.statistics}"
 
 
@@ -56,8 +84,8 @@ rule build_labels:
         "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=get_growing(2000),
+        runtime=get_growing(10),
         cpus_per_task=1,
     params:
         json=lambda wildcards: get_stage_json(
@@ -87,8 +115,8 @@ rule build_tokens:
         "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=get_growing(2000),
+        runtime=get_growing(30),
         cpus_per_task=1,
     params:
         json=lambda wildcards: get_stage_json("build_tokens", start=wildcards.tokenizer),

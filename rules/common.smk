@@ -10,32 +10,41 @@ from snakemake.logging import logger
 sys.path.insert(0, str(workflow.basedir))
 
 from poolbias import models, negatives, stages  # noqa: E402
-from poolbias.collections import KINDS  # noqa: E402
+from poolbias.collections import KINDS, wordnet  # noqa: E402
 from poolbias.config import experiments as naming  # noqa: E402
+from poolbias.config import tuning  # noqa: E402
 from poolbias.config.load import load  # noqa: E402
 from poolbias.config.states import STALE, state  # noqa: E402
 from poolbias.errors import PoolbiasError  # noqa: E402
 from poolbias.environment import prepare  # noqa: E402
 from poolbias.files import hash_of, sha256_of  # noqa: E402
+from poolbias.formats.tsv import read_table  # noqa: E402
+from poolbias.publishing import restore as restoring  # noqa: E402
+from poolbias.tables import rows as table_rows  # noqa: E402
+from poolbias.training import finished  # noqa: E402
 
 prepare(Path(workflow.basedir))
 
 
+def get_configfile():
+    """Return the path of the study file."""
+    default = Path(workflow.basedir) / "config" / "config.yaml"
+    return str([*workflow.overwrite_configfiles, default][0])
+
+
 def get_study():
-    """Return the checked study: the one --configfile, or config/config.yaml; never both."""
+    """Return the checked study (the one --configfile, or config/config.yaml), and its rows."""
     files = [str(path) for path in workflow.overwrite_configfiles]
     if len(files) > 1:
         raise WorkflowError(
             f"--configfile: found {len(files)} files ({', '.join(files)}), need one, since a study "
             "file is complete by itself; targets go before --configfile."
         )
-    path = files[0] if files else str(Path(workflow.basedir) / "config" / "config.yaml")
+    path = get_configfile()
     overrides = dict(workflow.config_settings.config or {})
     try:
         study = load(path, overrides)
-        return study, {
-            experiment.name: experiment for experiment in naming.expand(study)
-        }
+        return study, naming.rows(study)
     except PoolbiasError as error:
         raise WorkflowError(str(error)) from None
     except (
@@ -50,7 +59,9 @@ def get_study():
         ) from None
 
 
-STUDY, EXPERIMENTS = get_study()
+STUDY, ROWS = get_study()
+EXPERIMENTS = {experiment.name: experiment for experiment in naming.expand(STUDY)}
+RANKED = EXPERIMENTS | {row.experiment.name: row.experiment for row in ROWS}
 SPLIT = STUDY.evaluation.split
 COLLECTIONS = {naming.folder(c): c for c in STUDY.collections.values()}
 RETRIEVERS = {naming.folder(r): r for r in STUDY.retrievers.values()}
@@ -77,6 +88,24 @@ def get_stale():
     ]
 
 
+def get_restored():
+    """Return the restored files that stand in for results, by their path from `results` on."""
+    found = restoring.usable(Path("results"), Path(workflow.basedir))
+    for study in found:
+        for sentence in study.sentences():
+            logger.warning(sentence)
+    return {name for study in found for name in study.files}
+
+
+RESTORED = get_restored()
+
+
+def get_result(path):
+    """Return a result's path, or that of its restored like where none was made here."""
+    name = path.removeprefix("results/")
+    return f"results/restored/{name}" if name in RESTORED else path
+
+
 for manifest in get_stale():
     logger.warning(
         f"{manifest}: made by other code or parameters than this study's. If no job below trains "
@@ -88,8 +117,10 @@ def get_command(script):
     """Return how a shell command starts: the parameters as a file, then the stage's script."""
     return (
         "printf '%s\\n' {params.json:q} > {log.parameters} && "
-        f'python "$POOLBIAS_ROOT"/workflow/scripts/{script}.py '
-        "--parameters {log.parameters} --log {log.text} "
+        # exec: what ends the job's shell ends the stage itself, after a last checkpoint
+        f'exec python "$POOLBIAS_ROOT"/workflow/scripts/{script}.py '
+        "--parameters {log.parameters} --log {log.text} --checkpoints results/checkpoints "
+        f"--checkpoint-minutes {STUDY.checkpoint_minutes} "
     )
 
 
@@ -170,21 +201,6 @@ def get_pool_runs(wildcards):
     )
 
 
-def get_candidates_inputs(wildcards):
-    """Return what a candidates table is made from."""
-    experiment = CANDIDATES[wildcards.candidates]
-    collection = f"results/collections/{get_collection_key(experiment)}"
-    retriever = get_retriever_key(experiment.retriever)
-    pool = naming.pool_key(STUDY, experiment.pool)
-    return {
-        "queries": f"{collection}/queries.tsv",
-        "documents": f"{collection}/documents.tsv",
-        "truth": f"{collection}/truth.qrels",
-        "labels": f"{collection}/pools/{pool}/labels.qrels",
-        "run": f"results/runs/{get_collection_key(experiment)}/{retriever}/train.run.gz",
-    }
-
-
 def get_tokens(experiment):
     """Return the token store that an experiment's ranker reads."""
     start = experiment.parameters["ranker"]["start"]
@@ -212,7 +228,8 @@ def get_rerank_inputs(wildcards):
     experiment = EXPERIMENTS[wildcards.experiment]
     collection = get_collection_key(experiment)
     return {
-        "ranker": f"results/rankers/{wildcards.experiment}/seed-{wildcards.seed}/R/model.safetensors",
+        "ranker": f"results/rankers/{wildcards.experiment}/seed-{wildcards.seed}/"
+        f"{wildcards.selection or 'R/'}model.safetensors",
         "run": f"results/runs/{collection}/{wildcards.retriever}/{wildcards.split}.run.gz",
         "queries": f"results/collections/{collection}/queries.tsv",
         "documents": f"results/collections/{collection}/documents.tsv",
@@ -228,7 +245,7 @@ def get_rerank_json(wildcards):
         choices=[models.RANKERS[experiment.parameters["ranker"]["kind"]]],
         depth=int(wildcards.depth),
         limits=experiment.limits,
-        tag=wildcards.experiment,
+        tag=wildcards.experiment + wildcards.selection.replace("S/", ".S"),
         **{
             name: experiment.parameters[name]
             for name in ("device", "precision", "threads")
@@ -239,11 +256,24 @@ def get_rerank_json(wildcards):
 def get_judgements(wildcards):
     """Return the queries of a run or ranking, and the qrels that it is measured against."""
     kind, name = wildcards.ranked.split("/")[:2]
-    collection = name if kind == "runs" else get_collection_key(EXPERIMENTS[name])
+    collection = name if kind == "runs" else get_collection_key(RANKED[name])
     folder = f"results/collections/{collection}"
     pool = wildcards.judgements.removeprefix("labels-")
     judgements = "truth.qrels" if pool == "truth" else f"pools/{pool}/labels.qrels"
     return {"queries": f"{folder}/queries.tsv", "judgements": f"{folder}/{judgements}"}
+
+
+def get_collection_sources(wildcards):
+    """Return the files that a collection is made from, but for those of installed packages."""
+    collection = COLLECTIONS[wildcards.collection]
+    if collection.kind != "wordnet":
+        return []
+    try:
+        found = wordnet.find_database(collection.folder)
+    except PoolbiasError as error:
+        raise WorkflowError(str(error)) from None
+    here = [f"results/sources/wordnet-3.0/{name}" for name in wordnet.FILES]
+    return [str(path) for path in found or here]
 
 
 def get_collection_json(wildcards):
@@ -254,11 +284,15 @@ def get_collection_json(wildcards):
     )
 
 
-def get_candidates_json(wildcards):
-    """Return the parameters of choosing negatives."""
-    chosen = CANDIDATES[wildcards.candidates].parameters["negatives"]
-    choices = [negatives.REGISTRY[chosen["name"]]]
-    return get_stage_json("build_candidates", choices=choices, **chosen)
+def get_growing(amount):
+    """Return a resource that grows with each attempt of a job that was ended for want of it."""
+    return lambda wildcards, attempt: amount * attempt
+
+
+def forget_finished():
+    """Forget what trainings kept for a Snakemake that would not have seen them finish."""
+    trainings = [(name, seed) for name in EXPERIMENTS for seed in STUDY.seeds]
+    finished.forget(Path("results"), trainings)
 
 
 def get_gpus():

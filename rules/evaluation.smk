@@ -24,8 +24,8 @@ rule evaluate:
         "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=20,
+        mem_mb=get_growing(2000),
+        runtime=get_growing(20),
         cpus_per_task=1,
     params:
         json=lambda wildcards: get_stage_json(
@@ -58,8 +58,8 @@ rule count_false_negatives:
         "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=20,
+        mem_mb=get_growing(2000),
+        runtime=get_growing(20),
         cpus_per_task=1,
     params:
         json=lambda wildcards: get_stage_json(
@@ -95,14 +95,13 @@ rule summarise_metrics:
         "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=get_growing(2000),
+        runtime=get_growing(10),
         cpus_per_task=1,
     params:
-        json=get_summary_json(),
+        json=lambda wildcards: get_summary_json(),
     message:
         "Summarise the metrics of the study"
     shell:
         get_command("summarise_metrics")
-        + "--queries {input.queries} --per-query {input.per_query} --summary {output.summary} "
-        "--manifest {output.manifest}"
+        + "--queries {input.queries} --summary {output.summary} --manifest {output.manifest}"

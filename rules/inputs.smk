@@ -1,4 +1,6 @@
 # Helpers of the rules that bring many results together: which files, and what each is of.
+from poolbias.evaluation.listing import pack
+
 MEASURES = get_measures_mark(STUDY.evaluation.measures)
 DEPTHS = get_measures_mark(STUDY.figures.figure_1.shares_depths)
 
@@ -6,25 +8,41 @@ DEPTHS = get_measures_mark(STUDY.figures.figure_1.shares_depths)
 def get_ranked_pattern():
     """Return a regular expression for the folders of this study's runs and rankings."""
     collections, retrievers = get_pattern(COLLECTIONS), get_pattern(RETRIEVERS)
-    rankings = rf"rankings/({get_pattern(EXPERIMENTS)})/seed-\d+/({retrievers})/top-\d+"
+    rankings = rf"rankings/({get_pattern(RANKED)})/seed-\d+/(S/)?({retrievers})/top-\d+"
     return rf"(runs/({collections})/({retrievers})|{rankings})"
 
 
-def get_rankings(chosen=lambda experiment: True):
-    """Return the metrics of each experiment's re-ranking of its own retriever's run."""
+def get_rankings(chosen=lambda row: True):
+    """Return the systems of the study's rows: what each is, and the path of its metrics."""
     return [
         {
-            "experiment": experiment,
+            "experiment": row.experiment.name,
+            "collection": get_collection_key(row.experiment),
+            "pool": row.experiment.pool,
+            "retriever": row.retriever,
+            "method": row.label,
+            "name": row.method,
+            "ranker": row.experiment.ranker,
             "seed": seed,
             "judgements": judgements,
-            "path": f"results/metrics/rankings/{experiment.name}/seed-{seed}/"
-            f"{get_retriever_key(experiment.retriever)}/top-{STUDY.evaluation.depth}/"
-            f"{SPLIT}.{file}{MEASURES}.tsv",
+            "path": get_result(
+                f"results/metrics/rankings/{row.experiment.name}/seed-{seed}/"
+                f"{get_retriever_key(row.retriever)}/top-{STUDY.evaluation.depth}/"
+                f"{SPLIT}.{file}{MEASURES}.tsv"
+            ),
         }
-        for experiment in EXPERIMENTS.values()
-        if chosen(experiment)
+        for row in ROWS
+        if chosen(row)
         for seed in STUDY.seeds
-        for judgements, file in get_judgement_files(experiment.pool)
+        for judgements, file in get_judgement_files(row.experiment.pool)
+    ]
+
+
+def get_without_path(systems):
+    """Return what systems are, as a stage's parameters tell it beside the paths."""
+    return [
+        {name: value for name, value in system.items() if name != "path"}
+        for system in systems
     ]
 
 
@@ -36,7 +54,7 @@ def get_judgement_files(pool):
 def get_baselines():
     """Return the metrics of the runs that rankings re-order, as they are."""
     runs = dict.fromkeys(
-        (e.collection, e.pool, e.retriever) for e in EXPERIMENTS.values()
+        (row.experiment.collection, row.experiment.pool, row.retriever) for row in ROWS
     )
     return [
         {
@@ -45,11 +63,14 @@ def get_baselines():
             "pool": pool,
             "retriever": retriever,
             "method": "run",
+            "name": "run",
             "ranker": "-",
             "seed": 0,
             "judgements": judgements,
-            "path": f"results/metrics/runs/{naming.folder(STUDY.collections[collection])}/"
-            f"{get_retriever_key(retriever)}/{SPLIT}.{file}{MEASURES}.tsv",
+            "path": get_result(
+                f"results/metrics/runs/{naming.folder(STUDY.collections[collection])}/"
+                f"{get_retriever_key(retriever)}/{SPLIT}.{file}{MEASURES}.tsv"
+            ),
         }
         for collection, pool, retriever in runs
         for judgements, file in get_judgement_files(pool)
@@ -58,22 +79,7 @@ def get_baselines():
 
 def get_summary_json():
     """Return what each per-query file of the summary is of, runs before rankings."""
-    systems = [
-        {name: value for name, value in row.items() if name != "path"}
-        for row in get_baselines()
-    ] + [
-        {
-            "experiment": row["experiment"].name,
-            "collection": get_collection_key(row["experiment"]),
-            "pool": row["experiment"].pool,
-            "retriever": row["experiment"].retriever,
-            "method": row["experiment"].label,
-            "ranker": row["experiment"].ranker,
-            "seed": row["seed"],
-            "judgements": row["judgements"],
-        }
-        for row in get_rankings()
-    ]
+    systems = pack([*get_baselines(), *get_rankings()])
     return get_stage_json(
         "summarise_metrics", collections=get_collection_keys(), systems=systems
     )
@@ -81,7 +87,7 @@ def get_summary_json():
 
 def get_collection_keys():
     """Return the folders' names of the collections that experiments use."""
-    return list(dict.fromkeys(get_collection_key(e) for e in EXPERIMENTS.values()))
+    return list(dict.fromkeys(get_collection_key(row.experiment) for row in ROWS))
 
 
 def get_figure_1_rows():
@@ -90,7 +96,7 @@ def get_figure_1_rows():
     Figure 1 is about the collection, pool and ranker of the study's first experiment, and of
     several naive rankers on one retriever about the first.
     """
-    first = next(iter(EXPERIMENTS.values()))
+    first = ROWS[0].experiment
     collection = get_collection_key(first)
     retrievers = STUDY.figures.figure_1.retrievers
     runs = f"results/metrics/runs/{collection}"
@@ -98,7 +104,9 @@ def get_figure_1_rows():
         {
             "retriever": retriever,
             "judgements": judgements,
-            "path": f"{runs}/{get_retriever_key(retriever)}/{SPLIT}.{file}{MEASURES}.tsv",
+            "path": get_result(
+                f"{runs}/{get_retriever_key(retriever)}/{SPLIT}.{file}{MEASURES}.tsv"
+            ),
         }
         for retriever in retrievers
         for judgements, file in get_judgement_files(first.pool)
@@ -107,34 +115,34 @@ def get_figure_1_rows():
     shares = [
         {
             "retriever": retriever,
-            "path": f"{runs}/{get_retriever_key(retriever)}/train.false-negatives-{pool}{DEPTHS}.tsv",
+            "path": get_result(
+                f"{runs}/{get_retriever_key(retriever)}/train.false-negatives-{pool}{DEPTHS}.tsv"
+            ),
         }
         for retriever in retrievers
     ]
     naive = {}
-    for e in EXPERIMENTS.values():
+    for row in ROWS:
+        e = row.experiment
         alike = (e.collection, e.pool, e.ranker) == (
             first.collection,
             first.pool,
             first.ranker,
         )
-        if e.method == "naive" and e.retriever in retrievers and alike:
-            naive.setdefault(e.retriever, e.name)
+        if row.method == "naive" and row.retriever in retrievers and alike:
+            naive.setdefault(row.retriever, e.name)
     rankings = [
-        {
-            "retriever": row["experiment"].retriever,
-            "judgements": row["judgements"],
-            "seed": row["seed"],
-            "path": row["path"],
-        }
-        for row in get_rankings(lambda e: e.name in naive.values())
+        {name: row[name] for name in ("retriever", "judgements", "seed", "path")}
+        for row in get_rankings(
+            lambda row: row.method == "naive" and row.experiment.name in naive.values()
+        )
     ]
     return {"recall": recall, "rankings": rankings, "shares": shares}
 
 
 def get_figure_1_inputs():
     """Return the input files of Figure 1."""
-    collection = get_collection_key(next(iter(EXPERIMENTS.values())))
+    collection = get_collection_key(ROWS[0].experiment)
     files = {
         kind: [row["path"] for row in rows]
         for kind, rows in get_figure_1_rows().items()
@@ -144,18 +152,12 @@ def get_figure_1_inputs():
 
 def get_figure_1_json():
     """Return the parameters of Figure 1."""
-    rows = {
-        kind: [
-            {name: value for name, value in row.items() if name != "path"}
-            for row in rows
-        ]
-        for kind, rows in get_figure_1_rows().items()
-    }
+    rows = {kind: get_without_path(rows) for kind, rows in get_figure_1_rows().items()}
     return get_stage_json(
         "figure_1",
         retrievers=STUDY.figures.figure_1.retrievers,
         cut=STUDY.figures.figure_1.recall_cut,
         measure="RR@10",
-        collection=get_collection_key(next(iter(EXPERIMENTS.values()))),
+        collection=get_collection_key(ROWS[0].experiment),
         **rows,
     )

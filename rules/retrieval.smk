@@ -22,8 +22,8 @@ rule build_index:
         "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=get_growing(4000),
+        runtime=get_growing(60),
         cpus_per_task=1,
     params:
         json=get_stage_json("build_index"),
@@ -56,8 +56,8 @@ rule search_bm25:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=get_growing(4000),
+        runtime=get_growing(60),
         cpus_per_task=STUDY.threads,
     params:
         json=lambda wildcards: get_stage_json(
@@ -90,8 +90,8 @@ rule encode_texts:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=get_growing(4000),
+        runtime=get_growing(60),
         cpus_per_task=STUDY.threads,
         gpu=get_gpus(),
     params:
@@ -130,8 +130,8 @@ rule search_dense:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=get_growing(4000),
+        runtime=get_growing(60),
         cpus_per_task=STUDY.threads,
     params:
         json=lambda wildcards: get_stage_json(

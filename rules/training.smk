@@ -28,8 +28,8 @@ rule train_ranker:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
-        mem_mb=6000,
-        runtime=120,
+        mem_mb=get_growing(6000),
+        runtime=get_growing(120),
         cpus_per_task=STUDY.threads,
         gpu=get_gpus(),
     params:
@@ -69,8 +69,8 @@ rule train_coupled_ranker:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
-        mem_mb=8000,
-        runtime=240,
+        mem_mb=get_growing(8000),
+        runtime=get_growing(240),
         cpus_per_task=STUDY.threads,
         gpu=get_gpus(),
     params:
@@ -82,3 +82,11 @@ rule train_coupled_ranker:
         + "--tokens {input.tokens} --candidates {input.candidates} --r {output.r} --s {output.s} "
         "--training {output.training} --timing {output.timing} --manifest {output.manifest} "
         "--snapshots {output.snapshots}"
+
+
+onsuccess:
+    forget_finished()
+
+
+onerror:
+    forget_finished()

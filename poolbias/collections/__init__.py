@@ -2,23 +2,30 @@
 
 import difflib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from poolbias.collections.base import Collection
+from poolbias.collections.base import Collection, check_splits
 from poolbias.errors import ConfigError
 
 __all__ = ["KINDS", "Collection", "build"]
 
 # By string, so that asking for one collection imports no other.
-KINDS = {"hpo": "poolbias.collections.hpo"}
+KINDS = {"hpo": "poolbias.collections.hpo", "wordnet": "poolbias.collections.wordnet"}
 
 
-def build(kind: str, parameters: Mapping[str, Any]) -> Collection:
+def build(kind: str, parameters: Mapping[str, Any], sources: Sequence[Path] = ()) -> Collection:
     """Build the collection `kind` (one of `KINDS`) from its own parameters.
 
+    Args:
+        kind: the collection's module.
+        parameters: what the study file says of it.
+        sources: the files that it is made from, for modules that take some.
+
     Raises:
-        ConfigError: for an unknown kind, naming the nearest one, or parameters that do not fit.
+        ConfigError: for an unknown kind, naming the nearest one, parameters that do not fit, or a
+            split that is left without queries.
         DataError, ToolError: as the collection's module says.
     """
     if kind not in KINDS:
@@ -27,5 +34,8 @@ def build(kind: str, parameters: Mapping[str, Any]) -> Collection:
             f"kind: there is no collection {kind!r}; did you mean {near[0]!r}? "
             f"(known: {', '.join(KINDS)})"
         )
-    collection: Collection = importlib.import_module(KINDS[kind]).build(dict(parameters))
+    module = importlib.import_module(KINDS[kind])
+    given = (dict(parameters), list(sources)) if sources else (dict(parameters),)
+    collection: Collection = module.build(*given)
+    check_splits(collection.queries)
     return collection

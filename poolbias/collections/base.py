@@ -1,8 +1,11 @@
 """What every collection hands on, and the keyed draws by which its queries are split and cut."""
 
+import dataclasses
+import difflib
+import graphlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -10,6 +13,8 @@ from poolbias.errors import ConfigError
 from poolbias.files import hash_of
 
 SPLITS = ("train", "dev", "test")
+UNITS = ("term", "branch")  # what a split keeps together
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,76 @@ class Collection:
     queries: pd.DataFrame
     truth: pd.DataFrame
     statistics: dict[str, Any] = field(default_factory=dict)
+
+
+def read_parameters(kind: str, shape: type[T], given: Mapping[str, Any]) -> T:
+    """Return a collection's parameters, an object of the dataclass `shape`, from a JSON object.
+
+    Args:
+        kind: what the collection is called, for messages.
+        shape: fields without a default must be given.
+        given: values by the fields' names.
+
+    Raises:
+        ConfigError: for an unknown or a missing key, or as `shape` checks.
+    """
+    fields = {item.name: item for item in dataclasses.fields(shape)}  # type: ignore[arg-type]
+    for key in given:
+        if key not in fields:
+            near = difflib.get_close_matches(key, fields, n=1, cutoff=0)[0]
+            raise ConfigError(f"{key}: the collection {kind} has no such key; use {near!r}?")
+    for name, item in fields.items():
+        if name not in given and item.default is dataclasses.MISSING:
+            raise ConfigError(f"{name}: the collection {kind} needs this key; add it.")
+    return shape(**given)
+
+
+def check_unit(split: str) -> None:
+    """Check that `split` is one of `UNITS`; `ConfigError` otherwise."""
+    if split not in UNITS:
+        raise ConfigError(f"split: found {split!r}, need 'term' or 'branch'; correct it.")
+
+
+def check_bounds(minimum: int, maximum: int) -> None:
+    """Check the bounds of a query's relevant documents; `ConfigError` unless 1 <= min <= max."""
+    if not 1 <= minimum <= maximum:
+        raise ConfigError(
+            f"minimum_relevant: found {minimum}, need 1 to maximum_relevant ({maximum}); "
+            "correct it."
+        )
+
+
+def check_splits(queries: pd.DataFrame) -> None:
+    """Check that each of `SPLITS` has queries.
+
+    Args:
+        queries: column `split`.
+
+    Raises:
+        ConfigError: naming the splits without a query.
+    """
+    empty = [split for split in SPLITS if not (queries["split"] == split).any()]
+    if empty:
+        raise ConfigError(
+            f"split: no query of {len(queries)} is in {' and '.join(empty)} (there are too few "
+            "queries, or too large branches); use split: term, more queries or other shares."
+        )
+
+
+def descendants(children: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
+    """Return what is below each id of a hierarchy, at any depth, itself not among it.
+
+    Args:
+        children: the ids directly below each id; every id is a key.
+
+    Raises:
+        graphlib.CycleError: if an id is below itself; its second argument is the circle.
+    """
+    below: dict[str, frozenset[str]] = {}
+    for item in graphlib.TopologicalSorter(children).static_order():
+        parts = (below[child] for child in children[item])
+        below[item] = frozenset(children[item]).union(*parts)
+    return below
 
 
 def keyed_uniform(*key: Any) -> float:
@@ -88,9 +163,10 @@ def split_by_branch(
     for split in ("test", "dev"):
         limit = shares[split] * len(branches)
         for name in names:
-            inside = [item for item in branches if branches[item] <= held_out | {name}]
+            with_it = held_out | {name}
+            inside = [item for item in branches if branches[item] <= with_it]
             if sum(item not in splits for item in inside) <= limit:
-                held_out.add(name)
+                held_out = with_it
         inside = [item for item in branches if branches[item] <= held_out]
         splits |= {item: split for item in inside if item not in splits}
     return {item: splits.get(item, "train") for item in branches}

@@ -25,8 +25,6 @@ descendants. What this leaves open is settled here and counted in `statistics`:
   (`share_of_test_terms_below_training`, `share_of_test_terms_above_training`).
 """
 
-import dataclasses
-import difflib
 import importlib.util
 from collections import Counter
 from collections.abc import Mapping
@@ -38,8 +36,11 @@ import pandas as pd
 
 from poolbias.collections.base import (
     Collection,
+    check_bounds,
     check_shares,
+    check_unit,
     cut_queries,
+    read_parameters,
     split_by_branch,
     split_by_key,
 )
@@ -98,28 +99,15 @@ class Parameters:
 
     def __post_init__(self) -> None:
         check_shares(self.shares)
-        if self.split not in ("term", "branch"):
-            raise ConfigError(f"split: found {self.split!r}, need 'term' or 'branch'; correct it.")
+        check_unit(self.split)
         if not self.kinds or not set(self.kinds) <= set(KINDS):
             raise ConfigError(f"kinds: found {self.kinds}, need some of {list(KINDS)}; correct it.")
-        if not 1 <= self.minimum_relevant <= self.maximum_relevant:
-            raise ConfigError(
-                f"minimum_relevant: found {self.minimum_relevant}, need 1 to maximum_relevant "
-                f"({self.maximum_relevant}); correct it."
-            )
+        check_bounds(self.minimum_relevant, self.maximum_relevant)
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> "Parameters":
         """Make parameters of a JSON object; `ConfigError` for unknown and missing keys."""
-        fields = {item.name: item for item in dataclasses.fields(cls)}
-        for key in given:
-            if key not in fields:
-                near = difflib.get_close_matches(key, fields, n=1, cutoff=0)[0]
-                raise ConfigError(f"{key}: the collection hpo has no such key; use {near!r}?")
-        for name in fields:
-            if name not in given and name not in ("root", "maximum_queries"):
-                raise ConfigError(f"{name}: the collection hpo needs this key; add it.")
-        return cls(**given)
+        return read_parameters("hpo", cls, given)
 
 
 def build(parameters: dict[str, Any]) -> Collection:

@@ -7,6 +7,7 @@ import dataclasses
 import graphlib
 from functools import cached_property
 
+from poolbias.collections.base import descendants
 from poolbias.errors import ConfigError, DataError
 from poolbias.formats.obo import Ontology, Term
 
@@ -36,18 +37,15 @@ class Phenotypes:
 
     def _below(self) -> dict[str, frozenset[str]]:
         """Map each term's id to the ids of the term itself and of all its descendants."""
-        below: dict[str, frozenset[str]] = {}
         try:
-            for term_id in graphlib.TopologicalSorter(self.children).static_order():
-                parts = (below[child] for child in self.children[term_id])
-                below[term_id] = frozenset({term_id}).union(*parts)
+            below = descendants(self.children)
         except graphlib.CycleError as error:
             circle = error.args[1]
             raise DataError(
                 f"{self.ontology.path}:{self.terms[circle[0]].line}: is_a runs in a circle "
                 f"({', '.join(circle)}); fetch the file again."
             ) from error
-        return below
+        return {term_id: below[term_id] | {term_id} for term_id in self.children}
 
     def under(self, root: str) -> "Phenotypes":
         """Return the part of the ontology that is the term `root` and its descendants.

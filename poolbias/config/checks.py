@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from poolbias.config import tuning
 from poolbias.config.base import Section
 from poolbias.config.entries import LISTS, Choice, has_twice, twice
-from poolbias.config.model import AnyRetriever, Training
+from poolbias.config.model import AnyRetriever, HpoCollection
 from poolbias.config.places import Place, spell
 from poolbias.config.problems import Problem, nearest, shown, unknown
 from poolbias.config.study import Study
@@ -20,7 +21,7 @@ LONGEST_SEQUENCE = 512  # positions of the encoders
 SHARED_FOLDERS = frozenset(
     {
         *("benchmarks", "candidates", "collections", "encodings", "indexes", "logs", "metrics"),
-        *("rankers", "rankings", "runs", "tokens"),
+        *("probes", "rankers", "rankings", "restored", "runs", "scores", "sources", "tokens"),
     }
 )
 
@@ -39,8 +40,10 @@ def check(study: Study, choices: list[Choice]) -> list[Problem]:
         *_pools(study),
         *_rankers(study),
         *_evaluation(study, choices),
+        *_selection_models(study, choices),
+        *_tuning(study, choices),
         *_figure_1(study),
-        *_micro_batches(study.training, ("training", "micro_batches")),
+        *_other_figures(study),
         *(problem for choice in choices for problem in _choice(study, choice)),
     ]
     return list(dict.fromkeys(found))
@@ -75,13 +78,15 @@ def _collections(study: Study) -> Iterator[Problem]:
             yield Problem(
                 (*place, "shares"), f"found shares that add up to {total:g}, need 1; correct one."
             )
-        if collection.minimum_relevant > collection.maximum_relevant:
+        bounds = [getattr(collection, f"{end}_relevant", 0) for end in ("minimum", "maximum")]
+        if bounds[0] > bounds[1]:
             yield Problem(
                 (*place, "minimum_relevant"),
-                f"found {collection.minimum_relevant}, need at most maximum_relevant "
-                f"({collection.maximum_relevant}); correct one.",
+                f"found {bounds[0]}, need at most maximum_relevant ({bounds[1]}); correct one.",
             )
-        if not re.fullmatch(r"HP:[0-9]{7}", collection.root):
+        if isinstance(collection, HpoCollection) and not re.fullmatch(
+            r"HP:[0-9]{7}", collection.root
+        ):
             yield Problem(
                 (*place, "root"),
                 f"found {shown(collection.root)}, need the id of a term such as HP:0000001; "
@@ -101,6 +106,12 @@ def _pools(study: Study) -> Iterator[Problem]:
 
 def _rankers(study: Study) -> Iterator[Problem]:
     for name, ranker in study.rankers.items():
+        if study.device == "cuda" and getattr(ranker, "engine", "plain") == "packed":
+            yield Problem(
+                ("rankers", name, "engine"),
+                "found 'packed', which runs on a CPU only, need 'plain' where device is cuda; "
+                "write it.",
+            )
         place = ("rankers", name, "sequence_tokens")
         if ranker.sequence_tokens is None:
             total = ranker.query_tokens + ranker.document_tokens + 3
@@ -138,6 +149,27 @@ def _evaluation(study: Study, choices: list[Choice]) -> Iterator[Problem]:
             )
 
 
+def _tuning(study: Study, choices: list[Choice]) -> Iterator[Problem]:
+    if study.tuning is not None:
+        evaluation = study.evaluation
+        yield from tuning.check(study.tuning, evaluation.split, evaluation.measures, choices)
+
+
+def _selection_models(study: Study, choices: list[Choice]) -> Iterator[Problem]:
+    coupled = list(dict.fromkeys(c.method.label for c in choices if c.method.coupled))
+    for number, label in enumerate(study.evaluation.selection_models):
+        if label not in coupled:
+            place = ("evaluation", "selection_models", number)
+            if coupled:
+                yield Problem(place, unknown("coupled method", label, coupled))
+            else:
+                yield Problem(
+                    place,
+                    f"found {shown(label)}, need a coupled method (cet), of which this study has "
+                    "none; remove it.",
+                )
+
+
 def _figure_1(study: Study) -> Iterator[Problem]:
     figure, measures = study.figures.figure_1, study.evaluation.measures
     place: Place = ("figures", "figure_1")
@@ -163,13 +195,32 @@ def _figure_1(study: Study) -> Iterator[Problem]:
             )
 
 
+def _other_figures(study: Study) -> Iterator[Problem]:
+    figures = study.figures
+    places: dict[Place, str | None] = {
+        ("figures", "figure_3", "retrievers", number): name
+        for number, name in enumerate(figures.figure_3.retrievers or [])
+    }
+    places["figures", "figure_4", "retriever"] = figures.figure_4.retriever
+    places["figures", "figure_5", "retriever"] = figures.figure_5.retriever
+    for place, name in places.items():
+        if name is not None and name not in study.retrievers:
+            yield Problem(place, unknown("retriever", name, study.retrievers))
+
+
 def _choice(study: Study, choice: Choice) -> Iterable[Problem]:
     retriever = study.retrievers[choice.retriever]
     if _is_pools_own(retriever):
         yield _other_texts(choice.retriever, (*choice.place, "retriever"))
-    elif choice.method.depth > retriever.depth:
+    source = choice.method.source(choice.retriever)
+    if source and _is_pools_own(study.retrievers[source]):
+        if source != choice.retriever:
+            yield _other_texts(source, (*choice.place, "method", "trained_on"))
+    elif source and (choice.method.ranks or 0) > study.retrievers[source].depth:
         depth = (*choice.place, "method", "depth")
-        yield _too_deep(study, choice.retriever, choice.method, depth)
+        yield _too_deep(study, source, choice.method, depth)
+    yield from _evidence(study, choice)
+    yield from _negatives(choice)
     steps = choice.training.steps
     if choice.method.coupled and study.probe.steps and max(study.probe.steps) > steps:
         yield Problem(
@@ -177,17 +228,33 @@ def _choice(study: Study, choice: Choice) -> Iterable[Problem]:
             f"found step {max(study.probe.steps)}, need at most {steps}, the steps of the training "
             f"of {spell(choice.place)}; lower it or train longer.",
         )
-    if choice.training != study.training:
-        place = (*choice.place, "training", "micro_batches")
-        yield from _micro_batches(choice.training, place)
 
 
-def _micro_batches(training: Training, place: Place) -> Iterator[Problem]:
-    if training.micro_batches > 2 * training.pairs:
+def _negatives(choice: Choice) -> Iterator[Problem]:
+    several, ranks = getattr(choice.method, "negatives_per_positive", 1), choice.method.ranks
+    if ranks is not None and several > ranks:
         yield Problem(
-            place,
-            f"found {training.micro_batches}, need at most {2 * training.pairs}, the sequences of "
-            f"a step of {training.pairs} pairs; lower it.",
+            (*choice.place, "method", "negatives_per_positive"),
+            f"found {several}, need at most {ranks}, the depth that negatives come from; lower it "
+            "or raise depth.",
+        )
+
+
+def _evidence(study: Study, choice: Choice) -> Iterator[Problem]:
+    """Yield what keeps a method's negatives from reading what they need."""
+    method, pool = choice.method, study.pools[choice.pool]
+    if "pool" in method.reads and pool.labels_per_query is not None:
+        yield Problem(
+            (*choice.place, "method"),
+            f"found {method.method!r} with pool {choice.pool!r}, whose labels_per_query is "
+            f"{pool.labels_per_query}, need null: only then is what annotators saw and did not "
+            "label irrelevant; use another pool or remove the method.",
+        )
+    if "rank_relevance" in method.reads and not method.halved and study.evaluation.split == "dev":
+        yield Problem(
+            (*choice.place, "method", "queries"),
+            "found 'dev', whose truth would then both tell P(r) and be the result, since "
+            "evaluation.split is dev; write halves.",
         )
 
 

@@ -19,11 +19,19 @@ STUDY: dict[str, Any] = {
     "training": {"steps": 400},
     "evaluation": {},
     "probe": {"steps": [400]},
+    "tables": {"elsewhere": "hpo-seeds"},
     "experiments": [
         {"retriever": ["bm25", "dense"], "method": "naive"},
         {
             "retriever": "dense",
             "method": ["oracle", {"name": "cet", "form": ["paper", "released"]}],
+        },
+        {"retriever": "dense", "method": "zhan"},
+        # Figure 4: with the above three points each of τ and η.
+        {"retriever": "dense", "method": {"name": "cet", "form": "paper", "temperature": [0.5, 2]}},
+        {
+            "retriever": "dense",
+            "method": {"name": "rocketqa", "share_removed": [0.1, 0.5, 0.9]},
         },
     ],
 }

@@ -9,14 +9,15 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from poolbias.config import sentences
 from poolbias.config.base import Section
+from poolbias.config.base_method import BareMethod
 from poolbias.config.fields import LINES, Shape, shape_of, shape_of_field
-from poolbias.config.methods import AnyMethod, Method
+from poolbias.config.methods import AnyMethod
 from poolbias.config.model import Training
 from poolbias.config.places import Place
 from poolbias.config.problems import Problem, either, shown, unknown
 from poolbias.files import hash_of
 
-METHOD: TypeAdapter[Method] = TypeAdapter(AnyMethod)
+METHOD: TypeAdapter[BareMethod] = TypeAdapter(AnyMethod)
 METHODS: dict[str, type[Section]] = dict(shape_of(AnyMethod).choices)
 NAMED = {
     "collection": "collections",
@@ -41,7 +42,10 @@ class Entry(Section):
     pool: str = Field(
         description="Name of the pool whose labels train; not needed where the study has one."
     )
-    retriever: str = Field(description="Name of the retriever whose run negatives come from.")
+    retriever: str = Field(
+        description="Name of the retriever whose run is re-ranked and, but for `zhan` and "
+        "`random`, gives the negatives."
+    )
     method: Any = Field(description="Name of the method, or its `name` with its options.")
     ranker: str = Field(description="Name of the ranker; not needed where the study has one.")
     training: dict[str, Any] = Field(
@@ -58,7 +62,7 @@ class Choice:
     pool: str
     retriever: str
     ranker: str
-    method: Method
+    method: BareMethod
     training: Training
 
 
@@ -179,6 +183,8 @@ def _choice(
         if known is not None and isinstance(name, str) and name not in set(known):
             problems.append(Problem((*place, field), unknown(field, name, known)))
     method = _method(item.get("method"), (*place, "method"), bare) if "method" in item else []
+    if isinstance(method, BareMethod):
+        problems += _source(method, item.get("retriever"), names["retriever"], (*place, "method"))
     changed = item.get("training", {})
     settings: Training | list[Problem] = training
     if isinstance(changed, dict):
@@ -205,7 +211,7 @@ def _which(problem: Problem, names: Mapping[str, Iterable[str] | None]) -> Probl
     return problem
 
 
-def _method(raw: Any, place: Place, bare: set[str]) -> Method | list[Problem]:
+def _method(raw: Any, place: Place, bare: set[str]) -> BareMethod | list[Problem]:
     try:
         return METHOD.validate_python(raw)
     except ValidationError as error:
@@ -216,6 +222,24 @@ def _method(raw: Any, place: Place, bare: set[str]) -> Method | list[Problem]:
         if raw.get("name") in bare and len(raw) == 1:  # the person wrote no `name:`
             return [Problem(place, problem.text) for problem in found]
         return found
+
+
+def _source(
+    method: BareMethod, retriever: Any, known: Iterable[str] | None, place: Place
+) -> Iterable[Problem]:
+    """Yield the problem of a method that names the retriever whose run negatives come from."""
+    trained_on = getattr(method, "trained_on", None)
+    here = (*place, "trained_on")
+    if trained_on is None or known is None:
+        return
+    if trained_on not in set(known):
+        yield Problem(here, unknown("retriever", trained_on, known))
+    elif trained_on == retriever:
+        yield Problem(
+            here,
+            f"found {shown(trained_on)}, whose run this item re-ranks: that is method 'naive'; "
+            "name another retriever.",
+        )
 
 
 def _training(base: Training, changed: dict[str, Any], place: Place) -> Training | list[Problem]:

@@ -5,12 +5,15 @@ a kind are its label (`hpo`, `bm25`), others add a short hash (`hpo-1a2b3c`). So
 are one folder in every study, and studies can share one results folder without mixing what differs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from poolbias.config import entries
 from poolbias.config.base import Section
+from poolbias.config.base_method import BareMethod
+from poolbias.config.collections import WordnetCollection
 from poolbias.config.entries import Choice
+from poolbias.config.filters import Naive
 from poolbias.config.model import Bm25Retriever, DenseRetriever, HpoCollection, Pool
 from poolbias.config.places import spell
 from poolbias.config.problems import Problem
@@ -18,10 +21,12 @@ from poolbias.config.study import Study
 from poolbias.errors import ConfigError
 from poolbias.files import hash_of
 
+HALVES = (1, 2)
 _STANDARD: dict[str, Section] = {
     section.label: section
     for section in (
         HpoCollection(),
+        WordnetCollection(),
         Bm25Retriever(),
         DenseRetriever(),
         Bm25Retriever(documents="pool_documents"),
@@ -31,16 +36,19 @@ _STANDARD: dict[str, Section] = {
 
 @dataclass(frozen=True)
 class Experiment:
-    """One trained ranker, but for its seed."""
+    """One trained ranker, but for its seed; with `halves` the two whose rankings are joined."""
 
     name: str
     collection: str  # names in the study file
     pool: str
-    retriever: str
+    retriever: str | None  # whose run negatives come from; None: from the whole collection
     ranker: str
     method: str
     label: str  # the method with its options, for people
     parameters: dict[str, Any]  # everything that makes the ranker, resolved
+    teacher: "Experiment | None" = None  # the ranker whose scores choose its negatives
+    reads: tuple[str, ...] = ()  # what its negatives read: `pool`, `rank_relevance`
+    halves: tuple["Experiment", ...] = ()  # if two rankers are trained, one per half of the queries
 
     @property
     def coupled(self) -> bool:
@@ -54,18 +62,44 @@ class Experiment:
         return {name: ranker[f"{name}_tokens"] for name in ("query", "document", "sequence")}
 
 
+@dataclass(frozen=True)
+class Ranked:
+    """One row of a study: a retriever's run re-ranked by an experiment's rankers.
+
+    A method that trains no ranker of its own (`zhan`) has the experiment of another one.
+    """
+
+    experiment: Experiment
+    retriever: str  # whose run is re-ranked, as the study file calls it
+    method: str  # the bare name, such as `cet`
+    label: str  # with its options, such as `cet-paper-tau1`
+
+
 def expand(study: Study) -> list[Experiment]:
-    """Return the experiments of a study in the order of its file.
+    """Return the experiments that a study needs, each once, in the order of its file.
+
+    Each is trained: of one with halves its halves are here. Teachers that are no row come last.
 
     Raises:
-        ConfigError: a line for each entry that cannot be run or that makes an experiment which
-            another one makes already.
+        ConfigError: as `rows`.
+    """
+    asked = [part for row in rows(study) for part in row.experiment.halves or (row.experiment,)]
+    teachers = [experiment.teacher for experiment in asked if experiment.teacher]
+    return list({experiment.name: experiment for experiment in [*asked, *teachers]}.values())
+
+
+def rows(study: Study) -> list[Ranked]:
+    """Return what a study ranks, in the order of its file: an experiment and a run each.
+
+    Raises:
+        ConfigError: a line for each entry that cannot be run or that makes a row which another
+            one makes already.
     """
     choices, problems = read_entries(study)
-    experiments, doubles = name_experiments(study, choices)
+    named, doubles = name_rows(study, choices)
     if problems or doubles:
         raise ConfigError("\n".join(str(problem) for problem in [*problems, *doubles]))
-    return experiments
+    return named
 
 
 def read_entries(study: Study) -> tuple[list[Choice], list[Problem]]:
@@ -74,41 +108,45 @@ def read_entries(study: Study) -> tuple[list[Choice], list[Problem]]:
     return entries.read(study.experiments, names, study.training)
 
 
-def name_experiments(study: Study, choices: list[Choice]) -> tuple[list[Experiment], list[Problem]]:
-    """Return the experiments, and a problem for each that another one is already."""
-    experiments: dict[str, Experiment] = {}
-    places: dict[str, Choice] = {}
+def name_rows(study: Study, choices: list[Choice]) -> tuple[list[Ranked], list[Problem]]:
+    """Return the rows of a study, and a problem for each that another one is already."""
+    named: dict[tuple[str, str], Ranked] = {}
+    places: dict[tuple[str, str], Choice] = {}
     problems = []
     for choice in choices:
-        experiment = _experiment(study, choice)
-        if first := places.get(experiment.name):
+        row = _row(study, choice)
+        key = (row.experiment.name, folder(study.retrievers[row.retriever]))
+        if first := places.get(key):
             where = "this item" if first.place == choice.place else spell(first.place)
             problems.append(
                 Problem(
                     choice.place,
-                    f"found the experiment {experiment.name}, which {where} makes already, need "
-                    "each once (1 and 1.0 are one value, and a default spelled out is the "
+                    f"found the experiment {row.experiment.name}, which {where} makes already, "
+                    "need each once (1 and 1.0 are one value, and a default spelled out is the "
                     "default); remove one.",
                 )
             )
-        places.setdefault(experiment.name, choice)
-        experiments.setdefault(experiment.name, experiment)
-    return list(experiments.values()), list(dict.fromkeys(problems))
+        places.setdefault(key, choice)
+        named.setdefault(key, row)
+    return list(named.values()), list(dict.fromkeys(problems))
 
 
 def training_parameters(experiment: Experiment, seed: int) -> dict[str, Any]:
     """Return the parameters of one training, as its stage takes and its manifest keeps them."""
     names = ("ranker", "training", "loss", "weight", "device", "precision", "threads")
+    where_told = ("loss_options", "negatives_per_positive")
+    given = [*names, *(name for name in where_told if name in experiment.parameters)]
     return {
         "seed": seed,
         "limits": experiment.limits,
-        **{name: experiment.parameters[name] for name in names},
+        **{name: experiment.parameters[name] for name in given},
     }
 
 
 def folder(section: Section) -> str:
     """Return the folder's name of what a collection or retriever makes."""
-    if _STANDARD.get(section.label) == section:
+    standard = _STANDARD.get(section.label)
+    if standard and standard.model_dump() == section.model_dump():  # as hashed: without places
         return section.label
     return f"{section.label}-{hash_of(section.model_dump())}"
 
@@ -128,48 +166,77 @@ def pool_key(study: Study, name: str) -> str:
 def candidates_key(study: Study, experiment: Experiment) -> str:
     """Return the folder's name of the candidates that an experiment draws from.
 
-    Experiments that differ only in loss, weight, ranker or training share it.
+    Experiments that differ only in loss, weight, ranker or training share it, but for those whose
+    negatives a teacher chose: it is trained in their way.
     """
     made_by = {
         name: experiment.parameters[name]
-        for name in ("collection", "pool", "retriever", "negatives")
+        for name in ("collection", "pool", "retriever", "negatives", "teacher")
+        if name in experiment.parameters
     }
     readable = (
         folder(study.collections[experiment.collection]),
-        study.retrievers[experiment.retriever].label,
+        _source_label(study, experiment.retriever),
         experiment.parameters["negatives"]["name"],
     )
     return f"{'.'.join(readable)}-{hash_of(made_by)}"
 
 
-def _experiment(study: Study, choice: Choice) -> Experiment:
-    parameters = _parameters(study, choice)
+def _row(study: Study, choice: Choice) -> Ranked:
+    method = choice.method
+    return Ranked(_experiment(study, choice), choice.retriever, method.method, method.label)
+
+
+def _experiment(study: Study, choice: Choice, half: int | None = None) -> Experiment:
+    """Return the experiment that trains the ranker of a row, or of one of its halves."""
+    method = choice.method.trained
+    retriever = choice.method.source(choice.retriever)
+    parameters = _parameters(study, choice, retriever, method)
+    halves: tuple[Experiment, ...] = ()
+    if method.halved:
+        parameters["negatives"] |= {"queries": study.evaluation.split, "half": half}
+        halves = () if half else tuple(_experiment(study, choice, number) for number in HALVES)
+    teacher = None
+    if method.teacher and method.ranks:
+        teacher = _experiment(study, replace(choice, method=Naive(depth=method.ranks)))
+        parameters["teacher"] = {"experiment": teacher.name, **method.teacher}
+    label = f"{method.label}-half{half}" if half else method.label
     readable = (
         folder(study.collections[choice.collection]),
-        study.retrievers[choice.retriever].label,
-        choice.method.label,
+        _source_label(study, retriever),
+        label,
         study.rankers[choice.ranker].label,
     )
     return Experiment(
         name=f"{'.'.join(readable)}-{hash_of(parameters)}",
         collection=choice.collection,
         pool=choice.pool,
-        retriever=choice.retriever,
+        retriever=retriever,
         ranker=choice.ranker,
-        method=choice.method.method,
-        label=choice.method.label,
+        method=method.method,
+        label=label,
         parameters=parameters,
+        teacher=teacher,
+        reads=method.reads,
+        halves=halves,
     )
 
 
-def _parameters(study: Study, choice: Choice) -> dict[str, Any]:
+def _source_label(study: Study, retriever: str | None) -> str:
+    """Return the readable part of a name that tells where negatives come from."""
+    return "collection" if retriever is None else study.retrievers[retriever].label
+
+
+def _parameters(
+    study: Study, choice: Choice, retriever: str | None, method: BareMethod
+) -> dict[str, Any]:
     pool = study.pools[choice.pool]
     filled_by = {folder(r): r.model_dump() for r in (study.retrievers[n] for n in pool.retrievers)}
     return {
         "collection": study.collections[choice.collection].model_dump(),
         "pool": pool.model_dump() | {"retrievers": [filled_by[name] for name in sorted(filled_by)]},
-        "retriever": study.retrievers[choice.retriever].model_dump(),
-        **choice.method.resolved(),
+        "retriever": study.retrievers[retriever].model_dump() if retriever else None,
+        **method.resolved(),
         "ranker": study.rankers[choice.ranker].model_dump(),
         "training": choice.training.model_dump(),
         "device": study.device,

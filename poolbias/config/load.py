@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from poolbias.config import entries, sentences, yaml
 from poolbias.config.checks import check
-from poolbias.config.experiments import name_experiments, read_entries
+from poolbias.config.experiments import name_rows, read_entries
 from poolbias.config.model import Training
 from poolbias.config.places import Place
 from poolbias.config.problems import Problem
@@ -57,7 +57,7 @@ def _read(raw: dict[str, Any]) -> tuple[Study | None, list[Problem]]:
         return None, [*sentences.problems(Study, error), *_entry_problems(raw)]
     choices, problems = read_entries(study)
     sound = [c for c in choices if set(study.pools[c.pool].retrievers) <= set(study.retrievers)]
-    _, doubles = name_experiments(study, sound)
+    _, doubles = name_rows(study, sound)
     return study, [*problems, *doubles, *check(study, choices)]
 
 

@@ -169,7 +169,12 @@ class BertRanker(Section):
         description="Dropout before the last layer.",
         json_schema_extra=unit("probability"),
     )
-    attention: Literal["eager", "sdpa"] = Field("eager", description="Attention implementation.")
+    engine: Literal["packed", "plain"] = Field(
+        "packed", description="Our forward pass without padding (on a CPU), or transformers' own."
+    )
+    attention: Literal["eager", "sdpa"] = Field(
+        "eager", description="Attention implementation of the plain engine."
+    )
     query_tokens: int = Field(
         16,
         ge=1,
@@ -198,8 +203,8 @@ class Training(Section):
     pairs: int = Field(
         32,
         ge=1,
-        description="Triples (query, positive, negative) of a step.",
-        json_schema_extra=unit("triples"),
+        description="Labelled pairs of a step, each with its negatives.",
+        json_schema_extra=unit("pairs"),
     )
     learning_rate: float = Field(
         1e-4,
@@ -233,10 +238,4 @@ class Training(Section):
         gt=0,
         description="Largest norm of a model's gradient.",
         json_schema_extra=unit(NONE),
-    )
-    micro_batches: int = Field(
-        4,
-        ge=1,
-        description="Parts of like length that a step is scored in (less padding).",
-        json_schema_extra=unit("parts"),
     )

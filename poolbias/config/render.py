@@ -97,7 +97,7 @@ def _experiments(experiments: list[dict[str, Any]]) -> Iterator[str]:
     yield "# Several lists of one item make every combination. Keys of an item:"
     width = max(map(len, Entry.model_fields))
     for name, field in Entry.model_fields.items():
-        yield f"#   {name.ljust(width)}  {field.description}"
+        yield from _wrapped(f"{name.ljust(width)}  {field.description}", "#   ", " " * (width + 2))
     yield "# Methods and their options:"
     for name, method in METHODS.items():
         options = ", ".join(option for option in method.model_fields if option != "name")

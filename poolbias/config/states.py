@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from poolbias.config.experiments import Experiment, expand
+from poolbias.config.experiments import Experiment, Ranked, expand, rows
 from poolbias.config.problems import shown
 from poolbias.config.study import Study
 from poolbias.errors import DataError
@@ -15,8 +15,7 @@ from poolbias.files import read_json
 
 Given = Callable[[Experiment, int], dict[str, Any]]
 DONE, MISSING, STALE = "done", "missing", "stale"
-NAMES = ("collection", "pool", "retriever", "method", "ranker")
-OPTIONS = ("negatives", "loss", "weight", "training")
+OPTIONS = ("negatives", "negatives_per_positive", "loss", "loss_options", "weight", "training")
 
 
 def state(experiment: Experiment, seed: int, results: Path, given: Given) -> str:
@@ -45,38 +44,60 @@ def state(experiment: Experiment, seed: int, results: Path, given: Given) -> str
 
 
 def table(study: Study, results: Path, given: Given) -> str:
-    """Return a study's experiments: name, seed, state, and the parameters in which they differ."""
+    """Return a study's experiments: name, seed, state, and the parameters in which they differ.
+
+    An experiment has a line for each run that it re-ranks, and a teacher that ranks none has one.
+    """
+    named = rows(study)
     experiments = expand(study)
-    parameters = [_flat(experiment) for experiment in experiments]
-    keys = list(dict.fromkeys(key for each in parameters for key in each))
-    values = {key: [each.get(key, "-") for each in parameters] for key in keys}
+    lines = [
+        (part, _flat(part, row))
+        for row in named
+        for part in row.experiment.halves or (row.experiment,)
+    ]
+    ranking = {experiment.name for experiment, _ in lines}
+    lines += [(other, _flat(other)) for other in experiments if other.name not in ranking]
+    keys = list(dict.fromkeys(key for _, told in lines for key in told))
+    values = {key: [told.get(key, "-") for _, told in lines] for key in keys}
     differing = [key for key in keys if len(set(values[key])) > 1]
-    rows = [["experiment", "seed", "state", *differing]]
-    for number, experiment in enumerate(experiments):
+    states = {
+        (experiment.name, seed): state(experiment, seed, results, given)
+        for experiment in experiments
+        for seed in study.seeds
+    }
+    cells = [["experiment", "seed", "state", *differing]]
+    for number, (experiment, _) in enumerate(lines):
         told = [values[key][number] for key in differing]
         for seed in study.seeds:
-            rows.append(
-                [experiment.name, str(seed), state(experiment, seed, results, given), *told]
-            )
+            cells.append([experiment.name, str(seed), states[experiment.name, seed], *told])
     same = "; ".join(f"{key} {values[key][0]}" for key in keys if key not in differing)
-    counts = Counter(row[2] for row in rows[1:])
+    counts = Counter(states.values())
     total = ", ".join(f"{counts[name]} {name}" for name in (DONE, STALE, MISSING))
     return "\n".join(
         [
-            *_aligned(rows),
+            *_aligned(cells),
             "",
             *textwrap.wrap(f"The same in all: {same}.", 100, break_on_hyphens=False),
-            f"Study {study.study}: {len(experiments)} experiments, {len(rows) - 1} trainings: "
+            f"Study {study.study}: {len(experiments)} experiments, {len(states)} trainings: "
             f"{total}.",
         ]
     )
 
 
-def _flat(experiment: Experiment) -> dict[str, str]:
-    """Return what tells experiments of one study apart, by dotted keys."""
-    flat = {name: str(getattr(experiment, name)) for name in NAMES}
+def _flat(experiment: Experiment, row: Ranked | None = None) -> dict[str, str]:
+    """Return what tells the rows of one study apart, by dotted keys."""
+    flat = {
+        "collection": experiment.collection,
+        "pool": experiment.pool,
+        "retriever": row.retriever if row else "-",
+        "method": row.method if row else f"{experiment.method} (teacher)",
+        "ranker": experiment.ranker,
+    }
+    if row is None or row.retriever != experiment.retriever:
+        flat["negatives.retriever"] = experiment.retriever or "-"
     for name in OPTIONS:
-        flat |= dict(_leaves(name, experiment.parameters[name]))
+        if name in experiment.parameters:
+            flat |= dict(_leaves(name, experiment.parameters[name]))
     return flat
 
 

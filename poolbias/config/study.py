@@ -5,7 +5,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from poolbias.config.base import NONE, Section, unit
-from poolbias.config.model import AnyRetriever, BertRanker, HpoCollection, Name, Pool, Training
+from poolbias.config.collections import AnyCollection
+from poolbias.config.model import AnyRetriever, BertRanker, Name, Pool, Training
+from poolbias.config.tuning import Tuning
 
 
 class Evaluation(Section):
@@ -23,6 +25,11 @@ class Evaluation(Section):
         description="Measures as ir-measures spells them.",
     )
     split: Literal["dev", "test"] = Field("test", description="Queries that results are about.")
+    selection_models: list[str] = Field(
+        [],
+        description="Coupled methods with their options, as results name them, whose selection "
+        "model S is measured as a ranker too.",
+    )
 
 
 class Probe(Section):
@@ -32,6 +39,18 @@ class Probe(Section):
         [],
         description="Steps at which R and S are kept, for coupled methods.",
         json_schema_extra=unit("steps"),
+    )
+    depth: int = Field(
+        50,
+        ge=1,
+        description="Documents of a query whose weights are looked at.",
+        json_schema_extra=unit("documents per query"),
+    )
+    sample: int = Field(
+        50,
+        ge=1,
+        description="Queries looked at before the last step (a seeded sample); there all are.",
+        json_schema_extra=unit("queries"),
     )
 
 
@@ -50,10 +69,64 @@ class Figure1(Section):
     )
 
 
+class Figure3(Section):
+    """Rankers trained with and without CET on the negatives of each retriever."""
+
+    retrievers: list[str] | None = Field(
+        None, description="Retrievers shown; null is all that rankers are trained on."
+    )
+    methods: list[str] = Field(
+        ["naive", "cet-paper-tau1", "cet-released-tau10"],
+        min_length=2,
+        description="Methods with their options, as results name them; the first is without CET.",
+    )
+    by_truth: list[str] = Field(["RR@10", "nDCG@10"], description="Measures shown by the truth.")
+    by_labels: list[str] = Field(["RR@10"], description="Measures shown by the labels.")
+
+
+class Figure4(Section):
+    """A measure over the values of CET's τ and of RocketQA's η that the study holds."""
+
+    retriever: str | None = Field(
+        None, description="Retriever trained on; null is that of the first coupled experiment."
+    )
+    measure: str = Field("RR@10", description="Measure shown, by truth and by labels.")
+
+
+class Figure5(Section):
+    """The weights of coupled experiments against relevance."""
+
+    retriever: str | None = Field(
+        None, description="Retriever trained on; null is that of the first coupled experiment."
+    )
+    methods: list[str] = Field(
+        ["cet-paper-tau1", "cet-released-tau10"],
+        min_length=1,
+        description="Methods with their options, as results name them.",
+    )
+    query: str | None = Field(
+        None, description="Query of the upper panels by id; null takes the rule of docs/figures.md."
+    )
+
+
 class Figures(Section):
     """What each figure shows."""
 
     figure_1: Figure1 = Field(Figure1(), description="Recall beside the ranker's MRR@10.")
+    figure_3: Figure3 = Field(Figure3(), description="With and without CET, by retriever.")
+    figure_4: Figure4 = Field(Figure4(), description="How much τ and η matter.")
+    figure_5: Figure5 = Field(Figure5(), description="The weights against relevance.")
+
+
+class Tables(Section):
+    """What tables say of rows that the study does not hold."""
+
+    elsewhere: Name | None = Field(
+        None, description="Study that runs the rows which this one leaves out, or null."
+    )
+    chosen_by: Name | None = Field(
+        None, description="Study whose choice of settings (its `tuning`) is marked, or null."
+    )
 
 
 class Study(Section):
@@ -70,20 +143,30 @@ class Study(Section):
         description="Threads of a job that runs models; results depend on it.",
         json_schema_extra=unit("threads"),
     )
+    checkpoint_minutes: float = Field(
+        10.0,
+        gt=0,
+        description="Time between two checkpoints of a training; changes no result.",
+        json_schema_extra=unit("minutes"),
+    )
     seeds: list[Annotated[int, Field(ge=0)]] = Field(
         [1],
         min_length=1,
         description="One training per experiment and seed.",
         json_schema_extra=unit(NONE),
     )
-    collections: dict[Name, HpoCollection] = Field(min_length=1, description="Collections by name.")
+    collections: dict[Name, AnyCollection] = Field(min_length=1, description="Collections by name.")
     retrievers: dict[Name, AnyRetriever] = Field(min_length=1, description="Retrievers by name.")
     pools: dict[Name, Pool] = Field(min_length=1, description="Pools of annotators by name.")
     rankers: dict[Name, BertRanker] = Field(min_length=1, description="Rankers by name.")
     training: Training = Field(description="Settings of every training.")
     evaluation: Evaluation = Field(description="What is re-ranked and measured.")
     probe: Probe = Field(Probe(), description="Analysis of the weights.")
+    tuning: Tuning | None = Field(
+        None, description="Choice of one setting of each method, or null."
+    )
     figures: Figures = Field(Figures(), description="What each figure shows.")
+    tables: Tables = Field(Tables(), description="What tables say of rows that are not there.")
     experiments: list[Any] = Field(
         min_length=1,
         description="Rankers to train; a list in a value stands for each of its items.",

@@ -1,5 +1,6 @@
 """Intervals by resampling groups: queries of one group share documents and move together."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -71,14 +72,20 @@ def ratio(
     if denominators.sum() == 0:
         return Interval(np.nan, np.nan, np.nan, len(counts), groups)
     mean = float(numerators.sum() / denominators.sum())
-    generator = np.random.Generator(np.random.Philox(key=seed))
     means = [
-        _means(numerators, denominators, generator.integers(groups, size=(size, groups)))
-        for size in _blocks(resamples, groups)
+        _means(numerators, denominators, drawn)
+        for drawn in drawn_groups(groups, resamples, seed=seed)
     ]
     outside = (1 - level) / 2
     low, high = np.quantile(np.concatenate(means), [outside, 1 - outside])
     return Interval(mean, float(low), float(high), len(counts), groups)
+
+
+def drawn_groups(groups: int, resamples: int, *, seed: int = 0) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the groups of each resample in blocks, int64 [block, groups], keyed by `seed`."""
+    generator = np.random.Generator(np.random.Philox(key=seed))
+    for size in _blocks(resamples, groups):
+        yield generator.integers(groups, size=(size, groups))
 
 
 def _sums(counts: pd.DataFrame) -> tuple[Floats, Floats]:

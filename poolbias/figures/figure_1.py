@@ -32,6 +32,7 @@ _DOT: dict[str, Any] = {
     "mew": 0.6,
     "ls": "",
 }
+_FEW = 3  # lines that leave room for their names among them
 _TEXTS = {"not run": "not run", "unknown": "not printed (bar only)"}
 
 
@@ -48,7 +49,7 @@ def draw(frame: pd.DataFrame) -> Figure:
         is_recall = panels["c"]["measure"].str.startswith("R@")
         for place, rows_shown, names, title in [
             (grid[0, 0], panels["a"], ours, "(a) {}"),
-            (grid[0, 1], panels["b"], ours, "(b) {} of its naive ranker"),
+            (grid[0, 1], panels["b"], ours, "(b) {}, naive ranker"),
             (grid[1, 0], panels["c"][is_recall], paper, "(c) Paper: {}"),
             (grid[1, 1], panels["c"][~is_recall], paper, "Paper: {}"),
         ]:
@@ -56,7 +57,12 @@ def draw(frame: pd.DataFrame) -> Figure:
             axis.set_title(title.format(style.measure_name(rows_shown["measure"].iloc[0])))
             axis.tick_params(labelleft=place.colspan.start == 0)
             _draw_bars(axis, rows_shown, names)
-        _draw_depths(figure.add_subplot(grid[:, 2]), panels["d"], ours)
+        few = len(ours) <= _FEW
+        depths = figure.add_subplot(grid[:, 2] if few else grid[0, 2])
+        beside = (
+            None if few else figure.add_subplot(grid[1, 2], frame_on=False, xticks=[], yticks=[])
+        )
+        _draw_depths(depths, panels["d"], ours, beside)
         figure.legend(handles=_legend(frame), loc="outside upper left", ncols=5)
         text = textwrap.fill(caption(frame), 140)
         figure.supxlabel(text, x=0.012, ha="left", fontsize=6.5, color=style.GREY)
@@ -78,9 +84,10 @@ def caption(frame: pd.DataFrame) -> str:
         1: "one seed only, so the whiskers do not hold the variation between seeds",
     }.get(seeds, f"mean of {seeds} seeds, dots: single seeds")
     parts = [f"(a, b) {_listed(frame, 'ours')}: {', '.join(counts) or 'none'}; {told}."]
+    parts.append("(b) Each ranker is trained and tested on that retriever's results.")
     depths = means[means["panel"] == "d"]
     if not depths.empty:
-        parts.append(f"(d) {_range(depths['queries'])} queries that have a label.")
+        parts.append(f"(d) {_range(depths['queries'])} train queries that have a label.")
     if not means.empty:
         groups = _range(means["groups"])
         parts.append(f"Whiskers: 95% bootstrap interval over {groups} groups of queries.")
@@ -112,7 +119,7 @@ def _draw_bars(axis: Axes, rows: pd.DataFrame, retrievers: list[str]) -> None:
         )
     axis.set_xlim(0, reach * 1.32)
     axis.set_ylim(len(retrievers) - 0.5, -0.5)
-    axis.set_yticks(range(len(retrievers)), [style.retriever_name(name) for name in retrievers])
+    axis.set_yticks(range(len(retrievers)), [style.retriever_label(name) for name in retrievers])
     axis.tick_params(axis="y", length=0)
     ticks = [tick for tick in MaxNLocator(4).tick_values(0, reach) if tick <= reach]
     axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])  # none at the next panel's edge
@@ -145,7 +152,9 @@ def _text(bar: dict[Any, Any]) -> str:
     return "–".join(f"{number:.{digits}f}".removeprefix("0") for number in numbers)
 
 
-def _draw_depths(axis: Axes, rows: pd.DataFrame, retrievers: list[str]) -> None:
+def _draw_depths(
+    axis: Axes, rows: pd.DataFrame, retrievers: list[str], beside: Axes | None
+) -> None:
     run = rows[rows["status"] == "mean"]
     depths = sorted({_depth(measure) for measure in run["measure"]})
     lines: list[tuple[float, Any]] = []
@@ -161,7 +170,7 @@ def _draw_depths(axis: Axes, rows: pd.DataFrame, retrievers: list[str]) -> None:
             label=style.retriever_name(retriever),
             elinewidth=0.8,
             capsize=1.8,
-            **style.LINES[index % len(style.LINES)],
+            **style.line(index),
         )
         lines.append((float(own["value"].iloc[0]), line))
     axis.set_title("(d) False negatives")
@@ -172,7 +181,7 @@ def _draw_depths(axis: Axes, rows: pd.DataFrame, retrievers: list[str]) -> None:
     axis.grid(axis="y")
     if lines:  # named from the top line to the lowest
         lines.sort(key=lambda pair: -pair[0])
-        axis.legend(handles=[line for _, line in lines], loc="best")
+        (beside or axis).legend(handles=[line for _, line in lines], loc="best")
     else:
         axis.text(0.5, 0.5, "not run", transform=axis.transAxes, ha="center", style="italic")
 

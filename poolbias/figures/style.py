@@ -4,6 +4,8 @@ Figures are built from `matplotlib.figure.Figure` directly: no pyplot, no window
 """
 
 import contextlib
+import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from poolbias.errors import DataError
 from poolbias.files import atomic_path
 
 WIDTH = 7.0  # inches: both columns of a two-column page
@@ -85,6 +88,15 @@ _NAMES = {
     "dense": "Dense",
 }
 _MEASURES = {"RR": "MRR", "R": "Recall"}
+# The colour of a method, by how its label begins; three levels of grey for the commonest three.
+_METHODS = {
+    "naive": GREY,
+    "cet-paper": GREEN,
+    "cet-released": SKY,
+    "cet": PURPLE,  # where the form is not known
+    "rocketqa": VERMILION,
+}
+_CET = re.compile(r"cet-(paper|released)-tau([0-9.e+-]+?)(-.+)?")
 
 
 @contextlib.contextmanager
@@ -117,6 +129,29 @@ def save(figure: Figure, stem: Path | str) -> list[Path]:
     return paths
 
 
+def save_as(figure: Figure, pdf: Path, svg: Path, png: Path) -> None:
+    """Write the three files atomically, as `save` does.
+
+    Raises:
+        DataError: if their names differ in more than their endings.
+    """
+    wrong = [path for path in (pdf, svg, png) if path.with_suffix("") != pdf.with_suffix("")]
+    if wrong:
+        raise DataError(f"{wrong[0]}: need the name of {pdf} with another ending; name them alike.")
+    save(figure, pdf.with_suffix(""))
+
+
+def line(number: int) -> dict[str, Any]:
+    """Return the look of a line by its number: of `LINES`, then the same with open markers."""
+    look = LINES[number % len(LINES)]
+    return look if number < len(LINES) else look | {"markerfacecolor": "white"}
+
+
+def retriever_label(retriever: str) -> str:
+    """Return a retriever's name for people on lines of at most 14 letters, for an axis."""
+    return textwrap.fill(retriever_name(retriever), 14)
+
+
 def retriever_name(retriever: str) -> str:
     """Return a retriever's name for people (`bm25` is BM25); one without a known name as it is."""
     return _NAMES.get(retriever, retriever)
@@ -126,3 +161,15 @@ def measure_name(measure: str) -> str:
     """Return a measure's name for people (`RR@10` is MRR@10, `R@100` is Recall@100)."""
     name, at, cut = measure.partition("@")
     return _MEASURES.get(name, name) + at + cut
+
+
+def method_name(label: str) -> str:
+    """Return a method's label for people (`cet-paper-tau1` is CET paper, τ = 1)."""
+    if found := _CET.fullmatch(label):
+        return f"CET {found[1]}, τ = {found[2]}{(found[3] or '').replace('-', ', ')}"
+    return re.sub("^rocketqa", "RocketQA", label)
+
+
+def method_colour(label: str) -> str:
+    """Return the colour of a method in every figure, by how its label begins."""
+    return next((colour for name, colour in _METHODS.items() if label.startswith(name)), YELLOW)

@@ -6,11 +6,10 @@ authors' released code has it (modeling.py of caiyinqiong/Coupled_Estimation_Tec
 
 import contextlib
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
@@ -21,9 +20,10 @@ from transformers.utils import logging
 
 from poolbias.errors import ConfigError, DataError
 from poolbias.files import atomic_folder
-from poolbias.models import dropout
+from poolbias.models import dropout, packed
+from poolbias.models.attention import buckets
 from poolbias.models.pretrained import folder_of
-from poolbias.tokens import Batch
+from poolbias.tokens import Sequences
 
 # Eager attention with a dropout that is cheap on a CPU, under a name of its own.
 EAGER = "poolbias_eager"
@@ -39,7 +39,7 @@ def start(parameters: dict[str, Any], seed: int) -> Any:
     Args:
         parameters: `start` (name of the published encoder), `layers` (how many of its lowest
             layers are kept), `dropout` (in the encoder), `head_dropout` (before the head),
-            `attention` (`eager` or `sdpa`).
+            `engine` (`packed` or `plain`), `attention` (of the plain engine, `eager` or `sdpa`).
         seed: of the head, drawn from Normal(0, 0.02); different models take different seeds.
 
     Raises:
@@ -58,6 +58,7 @@ def start(parameters: dict[str, Any], seed: int) -> Any:
     config.num_labels = 1
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = parameters["dropout"]
     config.classifier_dropout = parameters["head_dropout"]
+    config.poolbias_engine = parameters["engine"]
     config._attn_implementation = EAGER if parameters["attention"] == "eager" else "sdpa"
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -72,27 +73,41 @@ def start(parameters: dict[str, Any], seed: int) -> Any:
     return ranker
 
 
-def scores(ranker: Any, batches: Sequence[Batch], precision: str) -> Tensor:
-    """Return the score of each sequence, float32 [sequences of all batches, end to end].
+def scores(ranker: Any, sequences: Sequences, precision: str) -> Tensor:
+    """Return the score of each pair, float32 [pairs], in the order of the pairs.
 
-    Word pieces are embedded once for all batches, since each look-up's gradient is as large as
-    the whole vocabulary. The encoder runs in bfloat16 if `precision` is `bf16`; the last dropout
-    and linear layer run in float32, outside autocast, so that scores never tie for want of digits.
+    The encoder runs in bfloat16 if `precision` is `bf16`; the last dropout and linear layer run in
+    float32, outside autocast, so that scores never tie for want of digits.
     """
     device = ranker.classifier.weight.device
-    ids = torch.from_numpy(np.concatenate([batch.ids.ravel() for batch in batches])).to(device)
-    embedded = ranker.bert.embeddings.word_embeddings(ids).split([b.ids.size for b in batches])
-    with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
-        pooled = [
-            ranker.bert(
-                inputs_embeds=part.view(*batch.ids.shape, -1),
-                attention_mask=torch.from_numpy(batch.mask).to(device),
-                token_type_ids=torch.from_numpy(batch.types).to(device),
-            ).pooler_output
-            for batch, part in zip(batches, embedded, strict=True)
-        ]
-    logits: Tensor = ranker.classifier(ranker.dropout(torch.cat(pooled).float()))
-    return logits[:, 0]
+    encode = _packed if getattr(ranker.config, "poolbias_engine", "") == "packed" else _plain
+    pooled = encode(ranker.bert, sequences, device, precision == "bf16")
+    logits = ranker.classifier(ranker.dropout(pooled.float()))[:, 0]
+    result: Tensor = logits.new_empty(len(sequences))
+    return result.index_put((torch.from_numpy(sequences.rows).to(device),), logits)
+
+
+def _packed(bert: Any, sequences: Sequences, device: torch.device, half: bool) -> Tensor:
+    """Return the pooled vectors by the fast path, in the order of `sequences`."""
+    kind = torch.bfloat16 if half else torch.float32
+    arrays = (sequences.ids, sequences.types, sequences.positions())
+    ids, types, positions = (torch.from_numpy(array).to(device) for array in arrays)
+    parts = buckets(sequences.lengths, device)
+    states = packed.encode(bert, ids, types, positions, parts, kind)
+    first = torch.from_numpy(sequences.lengths.cumsum() - sequences.lengths).to(device)
+    return torch.tanh(packed.linear(states.index_select(0, first), bert.pooler.dense, kind))
+
+
+def _plain(bert: Any, sequences: Sequences, device: torch.device, half: bool) -> Tensor:
+    """Return the pooled vectors by transformers' own forward, the reference of the fast path."""
+    batch = sequences.padded()
+    with torch.autocast(device.type, torch.bfloat16, enabled=half):
+        pooled: Tensor = bert(
+            input_ids=torch.from_numpy(batch.ids).to(device),
+            attention_mask=torch.from_numpy(batch.mask).to(device),
+            token_type_ids=torch.from_numpy(batch.types).to(device),
+        ).pooler_output
+    return pooled
 
 
 def save(ranker: Any, folder: Path | str) -> None:

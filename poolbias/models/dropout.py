@@ -4,12 +4,49 @@ torch draws its masks one Bernoulli number at a time, a seventh of a training st
 Here one number from torch's generator seeds NumPy's SFC64, whose raw bits make the mask.
 """
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 LEVELS = 2**16  # a probability is rounded to a multiple of 1 / LEVELS
+# The bits of 1.0: torch turns a mask of booleans into numbers fifteen times slower than NumPy
+# multiplies these by it.
+_ONE: dict[torch.dtype, np.signedinteger] = {
+    torch.bfloat16: np.int16(0x3F80),
+    torch.float32: np.int32(0x3F800000),
+}
+
+
+class Masks:
+    """A source of masks with one probability; everything follows from one number of torch's."""
+
+    def __init__(self, probability: float) -> None:
+        """Take the key from torch's generator, and none where nothing is dropped.
+
+        Args:
+            probability: of a 0, in [0, 1), rounded to a multiple of 2⁻¹⁶.
+        """
+        self.dropped = round(probability * LEVELS)
+        self.scale = LEVELS / (LEVELS - self.dropped)  # keeps the mean
+        self.bits = np.random.SFC64(int(torch.randint(2**62, ()))) if self.dropped else None
+
+    def __bool__(self) -> bool:
+        return self.bits is not None
+
+    def draw(self, shape: Sequence[int], kind: torch.dtype) -> Tensor:
+        """Return a mask of 1 (kept) and 0 on the CPU, of a shape and of bfloat16 or float32."""
+        count = math.prod(shape)
+        if self.bits is None:
+            return torch.ones(*shape, dtype=kind)
+        words = self.bits.random_raw((count + 3) // 4)
+        kept = words.view(np.uint16)[:count] >= self.dropped
+        one = _ONE[kind]
+        ones = np.multiply(kept.view(np.int8), one, dtype=one.dtype)
+        return torch.from_numpy(ones).view(kind).view(*shape)
 
 
 def drop(values: Tensor, probability: float, training: bool) -> Tensor:
@@ -18,7 +55,7 @@ def drop(values: Tensor, probability: float, training: bool) -> Tensor:
     Where the values are not on a CPU this is torch's own dropout.
 
     Args:
-        values: any shape, floating.
+        values: any shape, bfloat16 or float32.
         probability: of a 0, in [0, 1), rounded to a multiple of 2⁻¹⁶; the scale 1 / (1 − p) is that
             of the rounded probability, in the values' own precision (in bfloat16, as with torch's
             own dropout, the mean is kept to .2%).
@@ -26,14 +63,10 @@ def drop(values: Tensor, probability: float, training: bool) -> Tensor:
     """
     if values.device.type != "cpu":
         return F.dropout(values, probability, training)
-    dropped = round(probability * LEVELS)
-    if not training or not dropped:
+    if not training or not round(probability * LEVELS):
         return values
-    key = int(torch.randint(2**62, ()))
-    words = np.random.SFC64(key).random_raw((values.numel() + 3) // 4)
-    kept = words.view(np.uint16)[: values.numel()] >= dropped
-    mask = torch.from_numpy(kept).view(values.shape).to(values.dtype)
-    return values * mask.mul_(LEVELS / (LEVELS - dropped))
+    masks = Masks(probability)
+    return values * masks.draw(values.shape, values.dtype).mul_(masks.scale)
 
 
 class Dropout(nn.Module):

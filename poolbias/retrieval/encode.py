@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from poolbias.stage import progress
+from poolbias.shards import in_shards
 
 
 class BiEncoder(Protocol):
@@ -31,6 +32,8 @@ def encode(
     model: BiEncoder,
     batch_tokens: int = 2048,
     precision: Literal["float32", "bf16"] = "float32",
+    kept: Path | None = None,
+    name: str = "texts",
 ) -> NDArray[np.float32]:
     """Encode texts; a batch holds texts of one length only, so that nothing is padded.
 
@@ -43,6 +46,8 @@ def encode(
         model: the bi-encoder.
         batch_tokens: the most tokens in a batch of several texts.
         precision: of the matrix products; pooling is in float32.
+        kept: folder of what is done, from which a job that was stopped goes on.
+        name: of these texts within it.
 
     Returns:
         float32 [number of texts, model.dimension].
@@ -50,13 +55,18 @@ def encode(
     vectors = np.zeros((len(texts), model.dimension), np.float32)
     tokens = model.tokenize(list(texts))
     batches = _batches([len(ids) for ids in tokens], batch_tokens)
+
+    def compute(rows: list[int]) -> NDArray[np.float32]:
+        batch = torch.tensor([tokens[row] for row in rows], device=model.device)
+        found: NDArray[np.float32] = model.embed(batch).float().cpu().numpy()
+        return found
+
     with (
         torch.inference_mode(),
         torch.autocast(model.device.type, torch.bfloat16, enabled=precision == "bf16"),
     ):
-        for rows in progress(batches, len(batches), "encoding", "batches"):
-            batch = torch.tensor([tokens[row] for row in rows], device=model.device)
-            vectors[rows] = model.embed(batch).float().cpu().numpy()
+        for rows, found in in_shards(batches, compute, kept, name, "encoding"):
+            vectors[rows] = found
     return vectors
 
 

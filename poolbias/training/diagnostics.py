@@ -2,6 +2,7 @@
 
 import logging
 from collections import deque
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +20,15 @@ def describe(
     """Return statistics of one batch's weights, by column name.
 
     Mean, quantiles, maximum, share above 1, the effective sample size (Σw)² / Σw² (Kish 1965) as a
-    share of the pairs, and the means over false and over true negatives where the truth is known
+    share of the weights, and the means over false and over true negatives where the truth is known
     (NaN for an empty group).
 
     Args:
         name: `w_r` or `w_s`.
-        weights: float32 [pairs].
-        false_negative: bool [pairs] by the truth, or None.
+        weights: float32 [pairs, negatives], or of another shape.
+        false_negative: bool of the same shape by the truth, or None.
     """
-    w = weights.astype(np.float64)
+    w = weights.astype(np.float64).ravel()
     quantiles = np.quantile(w, QUANTILES)
     square = float((w**2).sum())
     row = {f"{name}_mean": float(w.mean())}
@@ -38,7 +39,8 @@ def describe(
         f"{name}_effective_share": float(w.sum()) ** 2 / square / len(w) if square else 0.0,
     }
     if false_negative is not None:
-        for kind, group in (("false", w[false_negative]), ("true", w[~false_negative])):
+        false = false_negative.ravel()
+        for kind, group in (("false", w[false]), ("true", w[~false])):
             row[f"{name}_{kind}_negatives_mean"] = float(group.mean()) if len(group) else np.nan
     return row
 
@@ -50,6 +52,16 @@ class Watch:
         self.means: dict[str, deque[float]] = {}
         self.quiet_until = 0
         self.warnings = 0
+
+    def state(self) -> dict[str, Any]:
+        """Return what a later step depends on, for `restore` in a resumed training."""
+        means = {name: list(window) for name, window in self.means.items()}
+        return {"means": means, "quiet_until": self.quiet_until, "warnings": self.warnings}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up what `state` returned after the same step of an earlier training."""
+        self.means = {name: deque(values, WINDOW) for name, values in state["means"].items()}
+        self.quiet_until, self.warnings = state["quiet_until"], state["warnings"]
 
     def look(self, step: int, name: str, model: str, mean: float) -> None:
         """Take in the mean weight `name` on the loss of `model` at `step`."""

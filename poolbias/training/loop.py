@@ -7,23 +7,26 @@ parameters before either model's step (the authors' code does likewise: simultan
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from poolbias import losses, weights
 from poolbias.candidates import Candidates
 from poolbias.errors import TrainingError
-from poolbias.tokens import Limits, TokenStore
+from poolbias.losses.weighting import scale_and_shares
+from poolbias.tokens import Limits, Sequences, TokenStore
+from poolbias.training.adjustment import Adjustment
 from poolbias.training.diagnostics import Watch, describe
 from poolbias.training.draws import Drawer, Triples
 from poolbias.training.optimiser import adamw, learning_rate
 
 R, S = "R", "S"
-Scores = tuple[Tensor, Tensor]  # of the positives and of the negatives, float32 [pairs] each
+# Of the positives, float32 [pairs], and of the negatives, float32 [pairs, negatives].
+Scores = tuple[Tensor, Tensor]
 Scorer = Callable[[nn.Module, Any, str], Tensor]
 
 
@@ -34,6 +37,7 @@ class Learner:
     name: str
     model: nn.Module
     optimiser: torch.optim.Optimizer
+    adjustment: Adjustment  # of the weights on its loss
 
 
 @dataclass
@@ -41,8 +45,9 @@ class Trainer:
     """One training: what it draws from, its models, and how it steps.
 
     Attributes:
-        parameters: `training` (see `config.training`), `loss`, `weight` (name and options),
-            `limits` (query, document, sequence), `precision`.
+        parameters: `training` (see `config.training`), `loss`, `weight` (name and options; those
+            of `Adjustment` under `adjust`), `limits` (query, document, sequence), `precision`; and
+            where they are not 1 and none, `negatives_per_positive` and `loss_options`.
         models: the relevance model under "R" and, with a coupled weight, the selection model "S".
         seed: of draws and dropout.
     """
@@ -54,6 +59,7 @@ class Trainer:
     scorer: Scorer
     seed: int
     learners: list[Learner] = field(init=False)
+    done: int = field(init=False, default=0)  # steps
     watch: Watch = field(init=False, default_factory=Watch)
 
     def __post_init__(self) -> None:
@@ -61,101 +67,98 @@ class Trainer:
         self.weight = dict(self.parameters["weight"])
         self.weigh = weights.get(self.weight.pop("name"))
         self.weights_from = self.weight.pop("weights_from", None)
-        self.loss = losses.get(self.parameters["loss"])
+        adjust = self.weight.pop("adjust", {})
+        loss = losses.get(self.parameters["loss"])
+        self.loss = partial(loss, **self.parameters.get("loss_options", {}))
+        self.negatives = int(self.parameters.get("negatives_per_positive", 1))
         self.limits = Limits(**self.parameters["limits"])
         self.drawer = Drawer(self.candidates, self.seed)
         self.learners = [
-            Learner(name, model, adamw(model, self.training)) for name, model in self.models.items()
+            Learner(name, model, adamw(model, self.training), Adjustment(**adjust))
+            for name, model in self.models.items()
         ]
 
     def steps(self) -> Iterator[tuple[dict[str, float], dict[str, float]]]:
         """Train, yielding after each step its row of `training.tsv` and of `timing.tsv`."""
-        for step in range(1, self.training["steps"] + 1):
+        for step in range(self.done + 1, self.training["steps"] + 1):
             started = time.perf_counter()
-            triples = self.drawer.draw(step, self.training["pairs"])
+            triples = self.drawer.draw(step, self.training["pairs"], self.negatives)
             row, tokens = self._step(step, triples)
             seconds = time.perf_counter() - started
+            self.done = step
             yield row, {"step": step, "seconds": seconds, "tokens": tokens}
 
     def _step(self, step: int, triples: Triples) -> tuple[dict[str, float], int]:
-        batches = self._batches(triples)
+        sequences = self._sequences(triples)
         rate = learning_rate(step, self.training)
         row: dict[str, float] = {"step": step, "learning_rate": rate}
-        others = self._scores_without_gradient(batches) if self.weights_from == "eval" else None
+        others = self._scores_without_gradient(sequences) if self.weights_from == "eval" else None
         scored = {}
         if self.weights_from == "train":  # one shared forward, its dropout in the weights too
             scored = {
-                learner.name: self._scores(learner, step, batches) for learner in self.learners
+                learner.name: self._scores(learner, step, sequences) for learner in self.learners
             }
             others = scored
         for learner in self.learners:
-            weight = self._weigh(learner, others, triples)
-            scores = scored.get(learner.name) or self._scores(learner, step, batches)
+            scores = scored.get(learner.name) or self._scores(learner, step, sequences)
+            weight = self._weigh(learner, scores, others)
             row |= self._backward(learner, step, scores, weight, triples)
         for learner in self.learners:
             for group in learner.optimiser.param_groups:
                 group["lr"] = rate
             learner.optimiser.step()
             learner.optimiser.zero_grad()
-        return row, sum(int(batch.mask.sum()) for batch, _ in batches)
+        return row, len(sequences.ids)
 
-    def _batches(self, triples: Triples) -> list[tuple[Any, NDArray[np.int64]]]:
-        """Return the step's sequences, positives first, in micro-batches of like length."""
-        queries = np.concatenate([triples.queries, triples.queries])
-        documents = np.concatenate([triples.positives, triples.negatives])
-        query_lengths, document_lengths = self.store.lengths(queries, documents, self.limits)
-        order = np.argsort(-(query_lengths + document_lengths), kind="stable")
-        parts = np.array_split(order, self.training["micro_batches"])
-        return [
-            (self.store.batch(queries[part], documents[part], self.limits), part) for part in parts
-        ]
+    def _sequences(self, triples: Triples) -> Sequences:
+        """Return the step's sequences: all positives, then each query's negatives."""
+        several = np.repeat(triples.queries, self.negatives)
+        queries = np.concatenate([triples.queries, several])
+        documents = np.concatenate([triples.positives, triples.negatives.ravel()])
+        return self.store.sequences(queries, documents, self.limits)
 
-    def _forward(self, model: nn.Module, batches: list[tuple[Any, NDArray[np.int64]]]) -> Scores:
-        scores = self.scorer(model, [batch for batch, _ in batches], self.parameters["precision"])
-        order = np.argsort(np.concatenate([part for _, part in batches]))
-        positive, negative = scores[torch.from_numpy(order).to(scores.device)].chunk(2)
-        return positive, negative
+    def _forward(self, model: nn.Module, sequences: Sequences) -> Scores:
+        scores = self.scorer(model, sequences, self.parameters["precision"])
+        pairs = len(sequences) // (1 + self.negatives)
+        return scores[:pairs], scores[pairs:].reshape(pairs, self.negatives)
 
-    def _scores(
-        self, learner: Learner, step: int, batches: list[tuple[Any, NDArray[np.int64]]]
-    ) -> Scores:
+    def _scores(self, learner: Learner, step: int, sequences: Sequences) -> Scores:
         """Score with dropout, drawn afresh from (seed, step, model)."""
         key = np.random.SeedSequence([self.seed, step, ord(learner.name)])
         torch.manual_seed(int(key.generate_state(1, np.uint64)[0] >> 1))
         learner.model.train()
-        return self._forward(learner.model, batches)
+        return self._forward(learner.model, sequences)
 
     @torch.no_grad()
-    def _scores_without_gradient(
-        self, batches: list[tuple[Any, NDArray[np.int64]]]
-    ) -> dict[str, Scores]:
+    def _scores_without_gradient(self, sequences: Sequences) -> dict[str, Scores]:
         return {
-            learner.name: self._forward(learner.model.eval(), batches) for learner in self.learners
+            learner.name: self._forward(learner.model.eval(), sequences)
+            for learner in self.learners
         }
 
-    def _weigh(
-        self, learner: Learner, others: dict[str, Scores] | None, triples: Triples
-    ) -> Tensor | None:
-        """Return the weights on this model's loss, or None where they need no other model."""
-        if others is None:
-            return None
-        other = S if learner.name == R else R
-        weight: Tensor = self.weigh(*others[other], **self.weight)
-        return weight
+    def _weigh(self, learner: Learner, scores: Scores, others: dict[str, Scores] | None) -> Tensor:
+        """Return the weights on this model's loss, float32 [pairs, negatives], without gradient.
+
+        They come from the other model's scores, or from its own where they need no other model.
+        """
+        positive, negatives = scores if others is None else others[S if learner.name == R else R]
+        weight = self.weigh(positive[:, None], negatives, **self.weight).detach()
+        return learner.adjustment(weight)
 
     def _backward(
         self,
         learner: Learner,
         step: int,
         scores: Scores,
-        weight: Tensor | None,
+        weight: Tensor,
         triples: Triples,
     ) -> dict[str, float]:
-        """Take the clipped gradient of dot(weight, pair loss) / pairs; return its figures."""
-        if weight is None:
-            weight = self.weigh(*scores, **self.weight).detach()
-        pair_losses = self.loss(*scores)
-        weighted = torch.dot(weight, pair_losses) / len(pair_losses)
+        """Take the clipped gradient of dot(scale, pair loss) / pairs; return its figures."""
+        scale, shares = scale_and_shares(weight)
+        pair_losses = self.loss(*scores, shares)
+        weighted = torch.dot(scale, pair_losses) / len(pair_losses)
+        with torch.no_grad():
+            plain = self.loss(*scores)
         name = learner.name.lower()
         weighted.backward()  # type: ignore[no-untyped-call]
         norm = nn.utils.clip_grad_norm_(learner.model.parameters(), self.training["clip"])
@@ -167,11 +170,11 @@ class Trainer:
                 f"need finite numbers: lower the learning rate{also}."
             )
         row = {
-            f"loss_{name}": float(pair_losses.detach().mean()),
+            f"loss_{name}": float(plain.mean()),
             f"weighted_loss_{name}": float(weighted.detach()),
             f"gradient_norm_{name}": float(norm),
         }
-        if len(self.learners) > 1:
+        if len(self.learners) > 1 or self.parameters["weight"]["name"] != "one":  # they can vary
             column = f"w_{name}"
             row |= describe(column, weight.cpu().numpy(), triples.false_negative)
             self.watch.look(step, column, learner.name, row[f"{column}_mean"])

@@ -5,12 +5,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from poolbias import models
+from poolbias import lease, models
 from poolbias.candidates import Candidates
 from poolbias.device import prepare
+from poolbias.files import files_within
 from poolbias.formats.tsv import write_table
 from poolbias.stage import Job, progress
 from poolbias.tokens import TokenStore
+from poolbias.training import finished
+from poolbias.training.checkpoint import Checkpoints
 from poolbias.training.loop import Trainer
 
 
@@ -19,8 +22,16 @@ def train(job: Job, names: tuple[str, ...]) -> None:
 
     Inputs of the job: `tokens`, `candidates`. Outputs: `training` and `timing` (per step), one
     `model.safetensors` per name (option `r`, `s`), whose folder is the model's, and `snapshots`:
-    `.../step-<n>/<name>/model.safetensors` for each model and step to keep.
+    `.../step-<n>/<name>/model.safetensors` for each model and step to keep. Where another job does
+    the same training, this one waits, and takes what the other made.
     """
+    with lease.hold(finished.folder_of(job), "training") as held:
+        if not finished.take(job):
+            _train(job, names, held)
+            finished.keep(job)
+
+
+def _train(job: Job, names: tuple[str, ...], held: lease.Lease) -> None:
     parameters = job.parameters
     device = prepare(parameters["device"], parameters["threads"])
     kind = models.ranker(parameters["ranker"]["kind"])
@@ -38,19 +49,23 @@ def train(job: Job, names: tuple[str, ...]) -> None:
     )
     snapshots = job.files.get("snapshots", [])
     steps = parameters["training"]["steps"]
-    rows, times = [], []
-    for row, time in progress(trainer.steps(), steps, "training", "steps"):
-        rows.append(row)
-        times.append(time)
-        for path in snapshots:
-            if path.parts[-3] == f"step-{int(row['step'])}":
-                kind.save(trainer.models[path.parts[-2]], path.parent)
+    checkpoints = Checkpoints(job.unfinished(), job.checkpoint_minutes)
+    checkpoints.resume(trainer, snapshots)
+    with checkpoints.on_signals():
+        for row, time in progress(trainer.steps(), steps - trainer.done, "training", "steps"):
+            for path in snapshots:
+                if path.parts[-3] == f"step-{trainer.done}":
+                    kind.save(trainer.models[path.parts[-2]], path.parent)
+                    checkpoints.keep_snapshot(path)
+            checkpoints.after_step(trainer, row, time)
+    held.check()
     for name in names:
         kind.save(trainer.models[name], _folder(job, name))
-    training = pd.DataFrame(rows)
+        job.also_made(*files_within(_folder(job, name)))
+    training = pd.DataFrame(checkpoints.rows)
     write_table(job.path("training"), training)
-    write_table(job.path("timing"), pd.DataFrame(times))
-    seconds = float(np.sum([time["seconds"] for time in times]))
+    write_table(job.path("timing"), pd.DataFrame(checkpoints.times))
+    seconds = float(np.sum([time["seconds"] for time in checkpoints.times]))
     job.report(
         steps=steps,
         loss_at_end=float(training["loss_r"].tail(max(steps // 10, 1)).mean()),

@@ -1,6 +1,8 @@
-"""Weights of a pair of scores, one module each, found by name.
+"""Weights of a positive and a negative by their scores, one module each, found by name.
 
-A weight is a function of the scores of one batch and carries no gradient.
+Each takes the scores of the positives, float32 [pairs, 1], those of their negatives, float32
+[pairs, negatives] (or [pairs] both), and its options by name, and returns a weight per negative,
+float32 of the shape of the negatives, without gradient.
 """
 
 from collections.abc import Callable
@@ -12,6 +14,7 @@ from poolbias.registry import resolve
 REGISTRY = {
     "one": "poolbias.weights.constant:one",
     "coupled": "poolbias.weights.coupling:coupled",
+    "gaussian": "poolbias.weights.prediction:gaussian",
 }
 
 

@@ -5,5 +5,5 @@ from torch import Tensor
 
 
 def one(positive: Tensor, negative: Tensor) -> Tensor:
-    """Return a weight of 1 for each pair, float32, of the shape of `negative`."""
+    """Return a weight of 1 for each negative, float32, of the shape of `negative`."""
     return torch.ones_like(negative)

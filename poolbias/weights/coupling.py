@@ -18,16 +18,19 @@ def coupled(positive: Tensor, negative: Tensor, temperature: float, form: str) -
     - `released`: 1 / (1 − sigmoid(negative / τ)) = 1 + exp(negative / τ), the authors' released
       code (train.py of caiyinqiong/Coupled_Estimation_Technique; its script has τ = 10).
 
-    Nothing bounds either: scores are float32 and a weight may overflow to infinity.
+    Nothing bounds either: scores are float32 and a weight may overflow to infinity. `released`
+    reads the negative's score alone, whose level a pairwise or softmax loss leaves free: adding a
+    number to all scores of a query changes no loss, but this weight.
 
     Args:
-        positive: the other model's scores of the labelled documents, [pairs].
-        negative: the other model's scores of the sampled negatives, [pairs].
+        positive: the other model's scores of the labelled documents, [pairs] or [pairs, 1].
+        negative: the other model's scores of the sampled negatives, [pairs] or
+            [pairs, negatives].
         temperature: τ > 0, in units of scores.
         form: `paper` or `released`.
 
     Returns:
-        float32 [pairs], without gradient.
+        float32 of the shape of `negative`, without gradient.
 
     Raises:
         ConfigError: for another form, or a temperature that is not above 0.

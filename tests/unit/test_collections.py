@@ -1,3 +1,6 @@
+from types import SimpleNamespace
+
+import pandas as pd
 import pytest
 
 from poolbias import collections
@@ -326,7 +329,14 @@ def test_bounds_without_queries_stop(tmp_path):
 
 
 def test_build_finds_the_module_by_kind(monkeypatch):
-    monkeypatch.setattr(hpo, "build", lambda given: given)
-    assert collections.build("hpo", {"seed": 3}) == {"seed": 3}
+    def build(given):
+        queries = pd.DataFrame({"split": given["splits"]})
+        return SimpleNamespace(queries=queries, given=given)
+
+    monkeypatch.setattr(hpo, "build", build)
+    splits = ["train", "dev", "test", "test"]
+    assert collections.build("hpo", {"splits": splits}).given == {"splits": splits}
+    with pytest.raises(ConfigError, match=r"no query of 3 is in dev and test .*; use split: term"):
+        collections.build("hpo", {"splits": ["train"] * 3})
     with pytest.raises(ConfigError, match="no collection 'hpp'; did you mean 'hpo'"):
         collections.build("hpp", {})

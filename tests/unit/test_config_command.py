@@ -8,7 +8,7 @@ import pytest
 
 from poolbias.__main__ import main
 from poolbias.config import generate
-from poolbias.config.experiments import expand
+from poolbias.config.experiments import expand, rows
 from poolbias.config.load import load
 from poolbias.config.states import state
 from poolbias.stages import given_training
@@ -35,7 +35,7 @@ def write(results, experiment, parameters):
 def test_states(results):
     found = [state(experiment, 1, results, given_training) for experiment in expand(load(SMOKE))]
 
-    assert found == ["done", "stale", "missing", "missing", "missing"]
+    assert found == ["done", "stale", *["missing"] * (len(found) - 2)]
 
 
 def test_a_seed_is_a_training_by_itself(results):
@@ -55,19 +55,23 @@ def test_experiments_prints_names_states_and_what_differs(results, capsys):
     code = main(["experiments", "--configfile", str(SMOKE), "--results", str(results)])
 
     lines = capsys.readouterr().out.split("\n")
-    experiments = expand(load(SMOKE))
+    named = rows(load(SMOKE))
+    shared = ["done" if row.method == "zhan" else "missing" for row in named[2:]]
     assert code == 0
     assert lines[0].split()[:5] == ["experiment", "seed", "state", "retriever", "method"]
-    rows = [line.split() for line in lines[1:6]]
-    assert [row[:5] for row in rows] == [
-        [e.name, "1", told, e.retriever, e.method]
-        for e, told in zip(
-            experiments, ["done", "stale", "missing", "missing", "missing"], strict=True
-        )
+    cells = [line.split() for line in lines[1 : len(named) + 1]]
+    assert [row[:5] for row in cells] == [
+        [row.experiment.name, "1", told, row.retriever, row.method]
+        for row, told in zip(named, ["done", "stale", *shared], strict=True)
     ]
-    assert rows[3][lines[0].split().index("weight.form")] == "paper"
+    assert cells[3][lines[0].split().index("weight.form")] == "paper"
+    (zhan,) = [row for row in cells if row[4] == "zhan"]
+    assert zhan[lines[0].split().index("negatives.retriever")] == "bm25"
     assert "The same in all: collection hpo; pool outside; ranker bert;" in "\n".join(lines)
-    assert lines[-2] == ("Study smoke: 5 experiments, 5 trainings: 1 done, 1 stale, 3 missing.")
+    total = len(expand(load(SMOKE)))
+    assert lines[-2] == (
+        f"Study smoke: {total} experiments, {total} trainings: 1 done, 1 stale, {total - 2} missing."
+    )
 
 
 def test_the_default_study_is_shown_without_a_file(tmp_path, monkeypatch, capsys):

@@ -1,9 +1,12 @@
 """Each kind of wrong study file, and the sentence that a person gets for it."""
 
 import pytest
+import yaml
 
+from poolbias.config.entries import METHODS
 from poolbias.config.generate import CONFIG, ROOT
 from poolbias.config.load import load
+from poolbias.config.problems import either
 from poolbias.errors import ConfigError, DataError
 
 DEFAULT = (ROOT / CONFIG).read_text(encoding="utf-8")
@@ -179,10 +182,10 @@ def line_of(text, part):
             "special tokens and one of the document; raise it or lower query_tokens.",
         ),
         (
-            "micro_batches: 4",
-            "micro_batches: 65",
-            "training.micro_batches: found 65, need at most 64, the sequences of a step of 32 "
-            "pairs; lower it.",
+            "device: cpu",
+            "device: cuda",
+            "rankers.bert.engine: found 'packed', which runs on a CPU only, need 'plain' where "
+            "device is cuda; write it.",
         ),
         (
             "retrievers: [outside]",
@@ -254,14 +257,14 @@ def line_of(text, part):
         (
             "method: naive",
             "method: niave",
-            "experiments, item 1, method: found 'niave', need 'naive', 'oracle' or 'cet'; did you "
-            "mean 'naive'?",
+            f"experiments, item 1, method: found 'niave', need {either(METHODS)}; did you mean "
+            "'naive'?",
         ),
         (
             "method: naive",
             "method: {depth: 50}",
-            "experiments, item 1, method.name: this key is missing, need 'naive', 'oracle' or "
-            "'cet'; add it (docs/configuration.md).",
+            f"experiments, item 1, method.name: this key is missing, need {either(METHODS)}; add "
+            "it (docs/configuration.md).",
         ),
         (
             "method: naive",
@@ -425,15 +428,15 @@ def test_experiments_that_are_no_list_of_sections(told, experiments, sentence):
 
 
 def test_a_name_is_asked_for_only_where_the_study_has_several(told):
-    two = changed(("collections:\n", "collections:\n  small: {maximum_queries: 99}\n"))
+    two = changed(("collections:\n", "collections:\n  small: {kind: hpo, maximum_queries: 99}\n"))
 
     found = told(two)
 
+    entries = len(yaml.safe_load(DEFAULT)["experiments"])
     assert [line.split(": ", 1)[1] for line in found] == [
-        "experiments, item 1, collection: this key is missing, need a collection (small, hpo); "
-        "add it.",
-        "experiments, item 2, collection: this key is missing, need a collection (small, hpo); "
-        "add it.",
+        f"experiments, item {item}, collection: this key is missing, need a collection "
+        "(small, hpo); add it."
+        for item in range(1, entries + 1)
     ]
 
 
@@ -442,7 +445,8 @@ def test_one_experiment_twice_is_refused_however_it_is_spelled(told):
 
     (found,) = told(DEFAULT + spelled)
 
-    assert "experiments, item 3: found the experiment hpo.dense.naive.bert-" in found
+    last = len(yaml.safe_load(DEFAULT)["experiments"]) + 1
+    assert f"experiments, item {last}: found the experiment hpo.dense.naive.bert-" in found
     assert "which experiments, item 1 makes already" in found
 
 

@@ -11,6 +11,7 @@ from poolbias.config.experiments import (
     expand,
     folder,
     pool_key,
+    rows,
     training_parameters,
 )
 from poolbias.config.generate import CONFIG, ROOT
@@ -77,11 +78,16 @@ def test_a_readable_name_and_a_hash():
 def test_frozen_names_of_the_default_study():
     """A changed name throws away what was trained: change these only with a reason."""
     assert [experiment.name for experiment in expand(load(ROOT / CONFIG))] == [
-        "hpo.bm25.naive.bert-084994",
-        "hpo.dense.naive.bert-a6d045",
-        "hpo.dense.oracle.bert-53e571",
-        "hpo.dense.cet-paper-tau1.bert-927617",
-        "hpo.dense.cet-released-tau10.bert-62521b",
+        "hpo.bm25.naive.bert-8ff925",
+        "hpo.dense.naive.bert-39b618",
+        "hpo.dense.oracle.bert-3c50d9",
+        "hpo.dense.cet-paper-tau1.bert-66c591",
+        "hpo.dense.cet-released-tau10.bert-fda425",
+        "hpo.dense.cet-paper-tau0.5.bert-68bc5e",
+        "hpo.dense.cet-paper-tau2.bert-feb0c3",
+        "hpo.dense.rocketqa-pair-removed0.1.bert-4bbf59",
+        "hpo.dense.rocketqa-pair-removed0.5.bert-8effc3",
+        "hpo.dense.rocketqa-pair-removed0.9.bert-b835c5",
     ]
 
 
@@ -240,10 +246,14 @@ def test_the_default_study_is_small():
     experiments = expand(load(ROOT / CONFIG))
     naive_sized = sum(2 if experiment.coupled else 1 for experiment in experiments)
 
-    assert naive_sized <= 20
+    assert naive_sized == 14
     told = {(e.retriever, e.label) for e in experiments}
     assert {("bm25", "naive"), ("dense", "naive"), ("dense", "oracle")} <= told
     assert {("dense", "cet-paper-tau1"), ("dense", "cet-released-tau10")} <= told
+    assert len({e.parameters["weight"]["temperature"] for e in experiments if e.coupled}) == 4
+    removed = [e.parameters["negatives"].get("share_removed") for e in experiments]
+    assert [share for share in removed if share] == [0.1, 0.5, 0.9]
+    assert "zhan" in {row.method for row in rows(load(ROOT / CONFIG))}
     ranker = experiments[0].parameters["ranker"]
     assert ranker["layers"] == 3
     assert load(ROOT / CONFIG).pools["outside"].retrievers == ["outside"]
@@ -259,6 +269,12 @@ def test_the_smoke_study_is_tiny_and_goes_the_whole_way():
         "oracle",
         "cet-paper-tau1",
         "cet-released-tau10",
+        "cet-paper-tau1-clip10-running0.99",
+        "cet_listwise-paper-tau1-n2",
+        "dml-mu0-sigma0.5",
+        "rocketqa-pair-removed0.5",
+        "rance-one_minus_p",
+        "sieve-30",
     }
     assert {e.retriever for e in experiments if e.method == "naive"} == {"bm25", "dense"}
     assert all(e.parameters["training"]["steps"] <= 6 for e in experiments)

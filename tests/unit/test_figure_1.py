@@ -174,7 +174,7 @@ def test_caption_says_how_many_seeds_and_queries():
     one = caption(build(rankings=RANKINGS[1:]))
     assert "one seed only" in one
     assert "(a, b) hpo: 4 queries by truth, 2 queries by labels" in one
-    assert "(d) 2 queries that have a label" in one
+    assert "(d) 2 train queries that have a label" in one
     assert "mean of 2 seeds" in caption(build())
     assert "no ranker has run yet" in caption(build(rankings=[]))
 

@@ -122,7 +122,7 @@ def test_a_stage_logs_its_figures_and_writes_its_manifest(tmp_path):
     ("parameters", "message"),
     [
         ({"fail": True}, "toy: x.tsv:3: found a, need b; correct it."),
-        ({"full": True}, "toy: x.tsv: No space left on device."),
+        ({"full": True}, "toy: x.tsv: No space left on device; free some space"),
         ({"needs": True}, "toy: --parameters: the key 'depth' is missing (found: needs)"),
         ([1], "toy: --parameters: found [1], need a JSON object"),
     ],

@@ -45,7 +45,7 @@ def changed(root, file, old, new):
     ("file", "old", "new", "expected"),
     [
         ("poolbias/weights/coupling.py", "1.0 + torch", "2.0 + torch", {"train"}),
-        ("poolbias/losses/pairwise.py", "negative - positive", "positive - negative", {"train"}),
+        ("poolbias/losses/pairwise.py", "negatives - positive", "positive - negatives", {"train"}),
         ("poolbias/training/loop.py", "self.watch.look", "self.watch.gaze", {"train", "naive"}),
         ("poolbias/ranking.py", "np.isfinite", "np.isnan", {"evaluate", "figure", "rerank"}),
         ("poolbias/figures/figure_1.py", "import", "import os\nimport", {"figure"}),

@@ -16,7 +16,7 @@ SCRIPTS = sorted((ROOT / "workflow" / "scripts").glob("*.py"))
 RULES = [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))]
 LONGEST = 300  # lines of a module
 EVERYWHERE = {"registry", "stage", "device"}  # they serve all floors
-FOR_RULES = {"environment", "fingerprint", "stages"}  # they serve the rules, above all floors
+FOR_RULES = {"environment", "fingerprint", "stages", "publishing"}  # they serve the rules, above all floors
 DIRECTIVES = ("log", "benchmark", "conda", "threads", "resources", "message")
 RESOURCES = ("mem_mb", "runtime", "cpus_per_task")
 
@@ -36,6 +36,8 @@ EXCEPTIONS = {  # whole names, or parts of paths, and what they mean
     "metrics.tsv": "the summary of that folder",
     "metrics.manifest.json": "what made it",
     "summarise_metrics": "the rule that makes it",
+    "p_t": "the probability p of a test",
+    "p_randomisation": "the same of another test",
 }
 DATA = ("NDArray", "Tensor", "DataFrame")  # types whose shape or columns a docstring tells
 SHAPES = re.compile(r"\[[^\]]+\]|[Cc]olumns?\b|`\w+`|[Ss]hape")

@@ -42,17 +42,24 @@ def reference(tokenizer_file, query, document, query_tokens, document_tokens):
 def test_sequences_equal_the_tokenizers_own(store, tokenizer_file, query_tokens, document_tokens):
     pairs = [(q, d) for q in range(2) for d in range(3)]
     rows = np.array(pairs, dtype=np.int64)
-    batch = store.batch(rows[:, 0], rows[:, 1], Limits(query_tokens, document_tokens))
-    for row, (query, document) in enumerate(pairs):
+    limits = Limits(query_tokens, document_tokens)
+    found = store.sequences(rows[:, 0], rows[:, 1], limits)
+    assert sorted(found.rows) == list(range(len(pairs)))
+    assert found.lengths.tolist() == sorted(found.lengths, reverse=True)
+    batch, ends = found.padded(), np.cumsum(found.lengths)
+    for line, row in enumerate(found.rows):
+        query, document = pairs[row]
         ids, types = reference(
             tokenizer_file, QUERIES[query], DOCUMENTS[document], query_tokens, document_tokens
         )
         n = len(ids)
-        assert batch.ids[row, :n].tolist() == ids
-        assert batch.types[row, :n].tolist() == types
-        assert batch.mask[row].tolist() == [1] * n + [0] * (batch.ids.shape[1] - n)
-        assert (batch.ids[row, n:] == store.pad).all()
-        assert (batch.types[row, n:] == 0).all()
+        place = slice(ends[line] - n, ends[line])
+        assert found.ids[place].tolist() == batch.ids[line, :n].tolist() == ids
+        assert found.types[place].tolist() == batch.types[line, :n].tolist() == types
+        assert found.positions()[place].tolist() == list(range(n))
+        assert batch.mask[line].tolist() == [1] * n + [0] * (batch.ids.shape[1] - n)
+        assert (batch.ids[line, n:] == store.pad).all()
+        assert (batch.types[line, n:] == 0).all()
     assert batch.ids.shape[1] == batch.mask.sum(axis=1).max()
 
 
@@ -61,7 +68,7 @@ def test_a_whole_sequence_limit_cuts_the_document_only(store):
     query, document = store.lengths(*rows, Limits(query=5, document=64, sequence=12))
     assert query.tolist() == [5]
     assert document.tolist() == [4]  # 12 - 3 special tokens - 5 of the query
-    assert store.batch(*rows, Limits(5, 64, 12)).ids.shape == (1, 12)
+    assert store.sequences(*rows, Limits(5, 64, 12)).lengths.tolist() == [12]
 
 
 def test_limits_that_would_cut_a_document_to_nothing_are_refused():

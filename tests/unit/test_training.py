@@ -5,10 +5,9 @@ import pytest
 import torch
 from torch import nn
 
-from poolbias import models
 from poolbias.candidates import Candidates
 from poolbias.errors import TrainingError
-from poolbias.tokens import Batch
+from poolbias.tokens import Sequences
 from poolbias.training import diagnostics, loop, optimiser
 from poolbias.training.draws import Drawer, uniforms
 from poolbias.training.loop import Trainer
@@ -16,7 +15,7 @@ from poolbias.training.run import head_seed
 
 TRAINING = {
     "steps": 4, "pairs": 6, "learning_rate": 1e-2, "betas": [0.9, 0.999], "epsilon": 1e-8,
-    "weight_decay": 0.01, "warm_up": 0.25, "clip": 1.0, "micro_batches": 1,
+    "weight_decay": 0.01, "warm_up": 0.25, "clip": 1.0,
 }  # fmt: skip
 ONE = {"name": "one"}
 
@@ -44,12 +43,10 @@ def table():
 class Features:
     """Stands for the token store: a sequence is the pair of rows itself."""
 
-    def lengths(self, queries, documents, limits):
-        return queries * 0, documents
-
-    def batch(self, queries, documents, limits):
-        ids = np.stack([queries, documents], axis=1)
-        return Batch(ids, ids * 0, ids * 0 + 1)
+    def sequences(self, queries, documents, limits):
+        ids = np.stack([queries, documents], axis=1).ravel()
+        rows = np.arange(len(queries))
+        return Sequences(ids, ids * 0, rows * 0 + 2, rows)
 
 
 class Toy(nn.Module):
@@ -62,8 +59,8 @@ class Toy(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
 
-def toy_scores(model, batches, precision):
-    ids = torch.from_numpy(np.concatenate([batch.ids for batch in batches]))
+def toy_scores(model, sequences, precision):
+    ids = torch.from_numpy(sequences.ids.reshape(-1, 2))
     return model.dropout(model.weight[ids[:, 0], ids[:, 1]])
 
 
@@ -93,7 +90,7 @@ def oracle(weight, seed=3, coupled_pair=True):
     for step in range(1, 5):
         triples = drawer.draw(step, 6)
         positive = triples.queries * 8 + triples.positives
-        negative = triples.queries * 8 + triples.negatives
+        negative = triples.queries * 8 + triples.negatives[:, 0]
         score = {n: (v[0][positive], v[0][negative]) for n, v in state.items()}
         row, gradients = {}, {}
         for name in names:
@@ -176,18 +173,10 @@ def test_weights_from_train_see_dropout_and_weights_from_eval_do_not():
     with torch.no_grad():
         q = torch.from_numpy(triples.queries)
         p = selection.weight[q, torch.from_numpy(triples.positives)]
-        n = selection.weight[q, torch.from_numpy(triples.negatives)]
+        n = selection.weight[q, torch.from_numpy(triples.negatives[:, 0])]
         expected = float(torch.exp(n - p).mean())
     assert rows["eval"]["w_r_mean"] == pytest.approx(expected, rel=1e-5)
     assert rows["train"]["w_r_mean"] != pytest.approx(expected, rel=1e-3)
-
-
-@pytest.mark.parametrize("parts", [2, 3, 5])
-def test_micro_batches_change_nothing_but_rounding(parts):
-    whole, _ = train(coupled(), names=("R", "S"))
-    cut, _ = train(coupled(), names=("R", "S"), micro_batches=parts)
-    for name in ("R", "S"):
-        torch.testing.assert_close(whole[name].weight, cut[name].weight, atol=1e-6, rtol=1e-5)
 
 
 def test_no_generator_state_outlives_a_step():
@@ -218,7 +207,7 @@ def test_draws_follow_the_tables_probabilities():
     triples = Drawer(table(), seed=1).draw(1, 60_000)
     positives = np.bincount(triples.positives, minlength=8) / 60_000
     np.testing.assert_allclose(positives[[0, 1, 5]], 1 / 3, atol=0.01)  # uniform over pairs
-    negatives = np.bincount(triples.negatives, minlength=8) / 60_000
+    negatives = np.bincount(triples.negatives[:, 0], minlength=8) / 60_000
     expected = np.array([0.5, 0.25, 0.25]) * 2 / 3
     np.testing.assert_allclose(negatives[2:5], expected, atol=0.01)
     np.testing.assert_allclose(negatives[6:], np.array([0.9, 0.1]) / 3, atol=0.01)
@@ -268,36 +257,6 @@ def test_runaway_weights_and_starved_models_are_warned_about(caplog, mean, told)
     assert (told in caplog.text) if told else (caplog.text == "")
 
 
-def test_the_ranker_scores_as_an_independent_forward_pass_and_survives_its_files(tmp_path):
-    from transformers import AutoModelForSequenceClassification
-
-    parameters = {
-        "kind": "bert", "start": "all-MiniLM-L6-v2", "layers": 2, "dropout": 0.1,
-        "head_dropout": 0.2, "attention": "eager",
-    }  # fmt: skip
-    kind = models.ranker("bert")
-    ranker = kind.start(parameters, seed=11).eval()
-    ids = np.array([[101, 7592, 102, 2088, 3000, 102], [101, 7592, 102, 2088, 102, 0]])
-    types = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 0]])
-    batch = Batch(ids, types, (ids > 0).astype(np.int64))
-    found = kind.scores(ranker, [batch], "float32")
-    kind.save(ranker, tmp_path / "R")
-    published = AutoModelForSequenceClassification.from_pretrained(tmp_path / "R").eval()
-    logits = published(
-        input_ids=torch.from_numpy(ids),
-        token_type_ids=torch.from_numpy(types),
-        attention_mask=torch.from_numpy(batch.mask),
-    ).logits
-    torch.testing.assert_close(found, logits[:, 0], atol=1e-5, rtol=1e-5)
-    assert torch.equal(found, kind.scores(models.load(tmp_path / "R"), [batch], "float32"))
-    assert found.dtype == kind.scores(ranker, [batch], "bf16").dtype == torch.float32
-    other = kind.start(parameters, seed=12)
-    assert not torch.equal(ranker.classifier.weight, other.classifier.weight)
-    assert torch.equal(
-        ranker.bert.pooler.dense.weight, other.bert.pooler.dense.weight
-    )  # only the head is drawn
-
-
 def test_the_step_of_both_models_uses_the_parameters_before_either_step():
     """With simultaneous updates the order of the two models cannot matter."""
     forward, _ = train(coupled(temperature=0.5), names=("R", "S"))
@@ -305,52 +264,3 @@ def test_the_step_of_both_models_uses_the_parameters_before_either_step():
     assert loop.R == "R"
     for name in ("R", "S"):
         assert same(forward[name], backward[name])
-
-
-PARAMETERS = {
-    "kind": "bert", "start": "all-MiniLM-L6-v2", "layers": 1, "dropout": 0.0, "head_dropout": 0.0,
-    "attention": "eager",
-}  # fmt: skip
-
-
-def pair_batches(parts):
-    """Eight sequences of many lengths, in `parts` batches, each padded to its own longest."""
-    generator = np.random.default_rng(1)
-    lengths = np.array([40, 33, 21, 20, 12, 9, 7, 6])
-    batches = []
-    tokens = [generator.integers(1000, 30000, size=length) for length in lengths]
-    for rows in np.array_split(np.arange(8), parts):
-        ids = np.zeros((len(rows), lengths[rows].max()), dtype=np.int64)
-        for line, row in enumerate(rows):
-            ids[line, : lengths[row]] = tokens[row]
-        batches.append(Batch(ids, (ids > 15000).astype(np.int64), (ids > 0).astype(np.int64)))
-    return batches
-
-
-def bert_step(parts, attention="eager"):
-    """Return the scores and the gradient of a step of the real ranker at dropout 0."""
-    kind = models.ranker("bert")
-    ranker = kind.start(PARAMETERS | {"attention": attention}, seed=5).train()
-    scores = kind.scores(ranker, pair_batches(parts), "float32")
-    torch.nn.functional.softplus(scores[4:] - scores[:4]).mean().backward()
-    gradient = torch.cat([p.grad.ravel() for p in ranker.parameters() if p.grad is not None])
-    return scores.detach(), gradient
-
-
-@pytest.mark.parametrize(("parts", "attention"), [(2, "eager"), (5, "eager"), (1, "sdpa")])
-def test_parts_and_attention_change_a_real_step_by_rounding_only(parts, attention):
-    scores, gradient = bert_step(1)
-    other_scores, other_gradient = bert_step(parts, attention)
-    assert float(scores.std()) > 1e-3  # the scores do differ among themselves
-    torch.testing.assert_close(other_scores, scores, atol=2e-6, rtol=1e-5)
-    torch.testing.assert_close(other_gradient, gradient, atol=2e-6, rtol=1e-4)
-    assert float(gradient.norm()) > 1e-2
-
-
-def test_bf16_changes_scores_by_its_digits_only():
-    kind = models.ranker("bert")
-    ranker = kind.start(PARAMETERS, seed=5).eval()
-    with torch.no_grad():
-        full, half = (kind.scores(ranker, pair_batches(2), p) for p in ("float32", "bf16"))
-    assert not torch.equal(full, half)
-    torch.testing.assert_close(half, full, atol=0.02, rtol=0)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import offline
 import pytest
 from filelock import FileLock
 
@@ -20,18 +21,25 @@ class Workflow:
         self.folder = Path(folder)
         self.root = Path(root)
 
-    def run(self, *arguments, configfile=SMOKE, check=True):
-        """Run snakemake with targets first, as the README says."""
+    def run(self, *arguments, configfile=SMOKE, check=True, offline_in=None):
+        """Run snakemake with targets first, as the README says.
+
+        `offline_in` is a folder for what tells of attempts to use the network, which is then off.
+        """
+        prefix, variables = (), {}
+        if offline_in:
+            prefix, variables = offline.prefix(), offline.environment(offline_in)
         files = ["--configfile", str(configfile)] if configfile else []
         done = subprocess.run(
             [
+                *prefix,
                 *(sys.executable, "-m", "snakemake"),
                 *(str(argument) for argument in arguments),
                 *("--snakefile", str(self.root / "Snakefile"), "--directory", str(self.folder)),
                 *files,
             ],
             cwd=self.root,
-            env=os.environ | {"COLUMNS": "200"},
+            env=os.environ | {"COLUMNS": "200"} | variables,
             capture_output=True,
             text=True,
             check=False,
@@ -65,6 +73,6 @@ def smoke(tmp_path_factory, worker_id):
     workflow.folder.mkdir(exist_ok=True)
     with FileLock(folder / "smoke.lock"):
         if not (folder / "smoke.done").exists():
-            workflow.run()
+            workflow.run(offline_in=folder / "offline")
             (folder / "smoke.done").touch()
     return workflow

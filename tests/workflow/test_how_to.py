@@ -148,6 +148,6 @@ def test_a_figure(smoke, tmp_path):
     }
     figures = copy / "results" / "smoke" / "figures"
     shown = pd.read_csv(figures / "figure_means.tsv", sep="\t")
-    assert len(shown) == 7  # five rankings and the two runs that they re-order
+    assert len(shown) == 14  # twelve rankings and the two runs that they re-order
     assert (figures / "figure_means.svg").read_text().count("<path") > 10
     assert (figures / "figure_means.pdf").stat().st_size > 1000

@@ -8,7 +8,7 @@ from poolbias.formats.tsv import write_table
 
 def main(job: stage.Job) -> None:
     parameters = {name: value for name, value in job.parameters.items() if name != "kind"}
-    collection = collections.build(job.parameters["kind"], parameters)
+    collection = collections.build(job.parameters["kind"], parameters, job.files.get("sources", []))
     write_table(job.path("documents"), collection.documents)
     write_table(job.path("pool_documents"), collection.pool_documents)
     write_table(job.path("queries"), collection.queries)
@@ -25,6 +25,6 @@ if __name__ == "__main__":
     stage.run(
         main,
         str(__doc__),
-        inputs=[],
+        inputs=["sources*"],
         outputs=["documents", "pool_documents", "queries", "truth", "statistics", "manifest?"],
     )

@@ -14,7 +14,13 @@ def main(job: stage.Job) -> None:
     model = MiniLM(folder_of(job.parameters["model"]), device)
     for name, column in (("queries", "query_id"), ("documents", "document_id")):
         texts = read_table(job.path(name), [column, "text"])["text"].tolist()
-        vectors = encode(texts, model, precision=job.parameters["precision"])
+        vectors = encode(
+            texts,
+            model,
+            precision=job.parameters["precision"],
+            kept=job.unfinished(),
+            name=name,
+        )
         write_vectors(job.path(f"{name}_vectors"), vectors)
         job.report(**{name: len(vectors)})
 

@@ -2,6 +2,7 @@
 
 from poolbias import models, stage
 from poolbias.device import prepare
+from poolbias.files import files_within
 from poolbias.formats import read_run, write_run
 from poolbias.formats.tsv import read_table, rows_of
 from poolbias.ranking import canonical, ties
@@ -13,6 +14,8 @@ def main(job: stage.Job) -> None:
     parameters = job.parameters
     device = prepare(parameters["device"], parameters["threads"])
     folder = job.path("ranker").parent
+    for file in files_within(folder):
+        job.check(file)
     kind = models.ranker(models.kind_of(folder))
     run = read_run(job.path("run"))
     run = run[run["rank"] <= parameters["depth"]].reset_index(drop=True)
@@ -30,6 +33,7 @@ def main(job: stage.Job) -> None:
         rows["document"],
         Limits(**parameters["limits"]),
         parameters["precision"],
+        kept=job.unfinished(),
     )
     ranking = canonical(run)
     write_run(job.path("ranking"), ranking, tag=parameters["tag"])

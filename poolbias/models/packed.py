@@ -1,0 +1,142 @@
+"""The encoder of a BERT model over sequences end to end: the fast path of `models.bert`.
+
+transformers' own forward pads every sequence of a batch to the longest and runs each layer's small
+operations one by one. Here the linear layers see the tokens and nothing else, queries, keys and
+values are one product, dropout, residual and LayerNorm one step, and gradients of what is not
+linear are taken by hand. The formulas are BERT's (Devlin et al. 2019); the tests hold scores and
+gradients to those of transformers.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from poolbias.models.attention import Bucket, attend
+from poolbias.models.dropout import Masks
+
+Kind = torch.dtype
+# Casts of parameters for passes without gradients, with the versions that they were made from.
+_KEPT = "poolbias_cast"  # attribute of the parameter
+
+
+def encode(
+    bert: Any, ids: Tensor, types: Tensor, positions: Tensor, parts: list[Bucket], kind: Kind
+) -> Tensor:
+    """Return the last hidden state of each token, [tokens, width].
+
+    Args:
+        bert: a `BertModel`; in training mode its dropouts drop, drawn from torch's generator.
+        ids: int64 [tokens], sequences end to end.
+        types: segment of each token, int64 [tokens].
+        positions: place of each token in its sequence, int64 [tokens].
+        parts: the buckets of the sequences.
+        kind: bfloat16 or float32, of products, activations and result; sums within LayerNorm,
+            softmax and products are float32 in either.
+    """
+    hidden = Masks(bert.config.hidden_dropout_prob if bert.training else 0.0)
+    attention = Masks(bert.config.attention_probs_dropout_prob if bert.training else 0.0)
+    values = _embed(bert.embeddings, ids, types, positions).to(kind)
+    if hidden:
+        values = values * hidden.draw(values.shape, kind).mul_(hidden.scale)
+    for layer in bert.encoder.layer:
+        inner, output = layer.attention.self, layer.attention.output
+        heads = inner.num_attention_heads
+        mixed = attend(_project(values, inner, heads, kind), parts, heads, attention)
+        values = add(linear(mixed, output.dense, kind), values, output.LayerNorm, hidden)
+        wide = F.gelu(linear(values, layer.intermediate.dense, kind))
+        values = add(linear(wide, layer.output.dense, kind), values, layer.output.LayerNorm, hidden)
+    return values
+
+
+def linear(values: Tensor, layer: nn.Linear, kind: Kind) -> Tensor:
+    """Return a linear layer's result in the precision `kind`; its weights stay float32."""
+    return F.linear(values, _cast(layer.weight, kind), _cast(layer.bias, kind))
+
+
+def _cast(parameter: Tensor, kind: Kind) -> Tensor:
+    """Return a parameter in `kind`; without gradients it is cast once for all batches."""
+    if torch.is_grad_enabled() or parameter.dtype == kind:
+        return parameter.to(kind)
+    return _kept(parameter, (parameter,), kind, lambda: parameter.to(kind))
+
+
+def _kept(
+    owner: Tensor, made_from: tuple[Tensor, ...], kind: Kind, make: Callable[[], Tensor]
+) -> Tensor:
+    """Return what `make` returns, made again only when a parameter that it is made from changed."""
+    versions = (kind, *(parameter._version for parameter in made_from))
+    kept: tuple[object, Tensor] = getattr(owner, _KEPT, (None, owner))
+    if kept[0] != versions:
+        kept = (versions, make())
+        setattr(owner, _KEPT, kept)
+    return kept[1]
+
+
+def _embed(embeddings: Any, ids: Tensor, types: Tensor, positions: Tensor) -> Tensor:
+    total = (
+        F.embedding(ids, embeddings.word_embeddings.weight)
+        + F.embedding(types, embeddings.token_type_embeddings.weight)
+        + F.embedding(positions, embeddings.position_embeddings.weight)
+    )
+    norm = embeddings.LayerNorm
+    return F.layer_norm(total, norm.normalized_shape, norm.weight, norm.bias, norm.eps)
+
+
+def _project(values: Tensor, inner: Any, heads: int, kind: Kind) -> Tensor:
+    """Return scaled queries, keys and values in one product, [tokens, 3 · width]."""
+    scale = (inner.query.out_features / heads) ** -0.5
+    weights, biases = (
+        tuple(getattr(layer, name) for layer in (inner.query, inner.key, inner.value))
+        for name in ("weight", "bias")
+    )
+    return F.linear(values, _joined(weights, scale, kind), _joined(biases, scale, kind))
+
+
+def _joined(parameters: tuple[Tensor, ...], scale: float, kind: Kind) -> Tensor:
+    """Return the parameters of queries, scaled, of keys and of values, one below the other."""
+
+    def make() -> Tensor:
+        query, key, value = parameters
+        return torch.cat([query * scale, key, value]).to(kind)
+
+    return make() if torch.is_grad_enabled() else _kept(parameters[0], parameters, kind, make)
+
+
+def add(new: Tensor, old: Tensor, norm: nn.LayerNorm, masks: Masks) -> Tensor:
+    """Return LayerNorm(dropout(new) + old), all [tokens, width]."""
+    result: Tensor = _DropAddNorm.apply(  # type: ignore[no-untyped-call]
+        new, old, norm.weight, norm.bias, norm.eps, masks
+    )
+    return result
+
+
+class _DropAddNorm(torch.autograd.Function):
+    """Dropout, residual and LayerNorm; keeps their sum and the mask, and no other copy."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, new: Tensor, old: Tensor, weight: Tensor, bias: Tensor, eps: float, masks: Masks
+    ) -> Tensor:
+        mask = new.new_empty(0)
+        if masks:
+            mask = masks.draw(new.shape, new.dtype).mul_(masks.scale)
+            total = torch.addcmul(old, new, mask)
+        else:
+            total = old + new
+        shape = (total.shape[-1],)
+        result, mean, deviation = torch.native_layer_norm(total, shape, weight, bias, eps)
+        ctx.save_for_backward(total, mean, deviation, weight, bias, mask)
+        ctx.dropped = bool(masks)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, None, None]:
+        total, mean, deviation, weight, bias, mask = ctx.saved_tensors
+        by_total, by_weight, by_bias = torch.ops.aten.native_layer_norm_backward(
+            gradient, total, (total.shape[-1],), mean, deviation, weight, bias, [True] * 3
+        )
+        by_new = by_total * mask if ctx.dropped else by_total
+        return by_new, by_total, by_weight, by_bias, None, None
