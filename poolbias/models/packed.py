@@ -36,6 +36,8 @@ def encode(
         kind: bfloat16 or float32, of products, activations and result; sums within LayerNorm,
             softmax and products are float32 in either.
     """
+    if torch.is_grad_enabled():
+        _forget(bert)  # what follows may be an optimiser's step, and fused AdamW bumps no version
     hidden = Masks(bert.config.hidden_dropout_prob if bert.training else 0.0)
     attention = Masks(bert.config.attention_probs_dropout_prob if bert.training else 0.0)
     values = _embed(bert.embeddings, ids, types, positions).to(kind)
@@ -73,6 +75,11 @@ def _kept(
         kept = (versions, make())
         setattr(owner, _KEPT, kept)
     return kept[1]
+
+
+def _forget(bert: nn.Module) -> None:
+    for parameter in bert.parameters():
+        parameter.__dict__.pop(_KEPT, None)
 
 
 def _embed(embeddings: Any, ids: Tensor, types: Tensor, positions: Tensor) -> Tensor:

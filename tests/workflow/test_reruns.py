@@ -16,7 +16,8 @@ def copy(tmp_path):
 
 
 AFTER_TRAINING = {"rerank", "evaluate", "summarise_metrics", "figure_1", "all"}
-TAUGHT = {"score_candidates", "build_candidates", "table_filters"}  # what follows from a teacher's training
+# what follows from a teacher's training
+TAUGHT = {"score_candidates", "build_candidates", "table_filters"}
 COUPLED = {"train_coupled_ranker", "rerank", "evaluate", "summarise_metrics", "all"}
 
 
