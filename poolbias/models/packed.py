@@ -7,7 +7,6 @@ linear are taken by hand. The formulas are BERT's (Devlin et al. 2019); the test
 gradients to those of transformers.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -18,8 +17,6 @@ from poolbias.models.attention import Bucket, attend
 from poolbias.models.dropout import Masks
 
 Kind = torch.dtype
-# Casts of parameters for passes without gradients, with the versions that they were made from.
-_KEPT = "poolbias_cast"  # attribute of the parameter
 
 
 def encode(
@@ -36,8 +33,6 @@ def encode(
         kind: bfloat16 or float32, of products, activations and result; sums within LayerNorm,
             softmax and products are float32 in either.
     """
-    if torch.is_grad_enabled():
-        _forget(bert)  # what follows may be an optimiser's step, and fused AdamW bumps no version
     hidden = Masks(bert.config.hidden_dropout_prob if bert.training else 0.0)
     attention = Masks(bert.config.attention_probs_dropout_prob if bert.training else 0.0)
     values = _embed(bert.embeddings, ids, types, positions).to(kind)
@@ -55,31 +50,7 @@ def encode(
 
 def linear(values: Tensor, layer: nn.Linear, kind: Kind) -> Tensor:
     """Return a linear layer's result in the precision `kind`; its weights stay float32."""
-    return F.linear(values, _cast(layer.weight, kind), _cast(layer.bias, kind))
-
-
-def _cast(parameter: Tensor, kind: Kind) -> Tensor:
-    """Return a parameter in `kind`; without gradients it is cast once for all batches."""
-    if torch.is_grad_enabled() or parameter.dtype == kind:
-        return parameter.to(kind)
-    return _kept(parameter, (parameter,), kind, lambda: parameter.to(kind))
-
-
-def _kept(
-    owner: Tensor, made_from: tuple[Tensor, ...], kind: Kind, make: Callable[[], Tensor]
-) -> Tensor:
-    """Return what `make` returns, made again only when a parameter that it is made from changed."""
-    versions = (kind, *(parameter._version for parameter in made_from))
-    kept: tuple[object, Tensor] = getattr(owner, _KEPT, (None, owner))
-    if kept[0] != versions:
-        kept = (versions, make())
-        setattr(owner, _KEPT, kept)
-    return kept[1]
-
-
-def _forget(bert: nn.Module) -> None:
-    for parameter in bert.parameters():
-        parameter.__dict__.pop(_KEPT, None)
+    return F.linear(values, layer.weight.to(kind), layer.bias.to(kind))
 
 
 def _embed(embeddings: Any, ids: Tensor, types: Tensor, positions: Tensor) -> Tensor:
@@ -104,12 +75,8 @@ def _project(values: Tensor, inner: Any, heads: int, kind: Kind) -> Tensor:
 
 def _joined(parameters: tuple[Tensor, ...], scale: float, kind: Kind) -> Tensor:
     """Return the parameters of queries, scaled, of keys and of values, one below the other."""
-
-    def make() -> Tensor:
-        query, key, value = parameters
-        return torch.cat([query * scale, key, value]).to(kind)
-
-    return make() if torch.is_grad_enabled() else _kept(parameters[0], parameters, kind, make)
+    query, key, value = parameters
+    return torch.cat([query * scale, key, value]).to(kind)
 
 
 def add(new: Tensor, old: Tensor, norm: nn.LayerNorm, masks: Masks) -> Tensor:

@@ -185,3 +185,19 @@ def test_scores_follow_an_optimiser_that_bumps_no_version(precision):
     assert torch.equal(found, expected)
     with torch.inference_mode():
         assert torch.equal(KIND.scores(ranker, sequences(), precision), expected)
+
+
+def test_a_pass_without_gradient_sees_the_weights_of_the_last_step():
+    ranker = one({"dropout": 0.0})
+    optimiser = torch.optim.AdamW(ranker.parameters(), lr=1e-3, fused=True)
+    with torch.no_grad():
+        before = KIND.scores(ranker.eval(), sequences(), "bf16")
+    KIND.scores(ranker.train(), sequences(), "bf16").sum().backward()
+    optimiser.step()
+    with torch.no_grad():
+        found = KIND.scores(ranker.eval(), sequences(), "bf16")
+    copy = one({"dropout": 0.0}).eval()
+    copy.load_state_dict(ranker.state_dict())
+    with torch.no_grad():
+        assert torch.equal(found, KIND.scores(copy, sequences(), "bf16"))
+    assert not torch.equal(found, before)

@@ -158,7 +158,6 @@ def test_scoring_and_encoding_go_on_shard_by_shard(smoke, tmp_path, pattern, row
         (CET, "--candidates", "documents.npy", flip),
         (CET, "--tokens", "documents.ids.npy", cut),
         ("results/rankings/*.cet-paper-tau1.*/*/*/*/test.run.gz", "--ranker", "", flip),
-        ("results/rankings/*.cet-paper-tau1.*/*/*/*/test.run.gz", "--ranker", "config.json", cut),
         ("results/rankings/*.cet-paper-tau1.*/*/*/*/test.run.gz", "--run", "", flip),
         ("results/metrics/rankings/*.cet-paper-tau1.*/*/*/*/*truth*.tsv", "--runs", "", cut),
     ],
@@ -231,7 +230,7 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_write(smoke, tmp_path, pattern,
         (tmp_path / target).parent.mkdir(parents=True, exist_ok=True)
     folders = " ".join({str((tmp_path / target).parent) for target in moved.values()})
     names = " ".join(moved.values())
-    shown = f"find disk -type f; for f in {names}; do test ! -e $f || sha256sum $f; done"
+    shown = f"find disk -type f; for f in {names}; do test ! -f $f || sha256sum $f; done"
     if can_mount():
         disk = tmp_path / "disk"
         inside = (

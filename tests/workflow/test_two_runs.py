@@ -53,10 +53,8 @@ def made(output):
 
 
 def test_runs_that_start_together_train_an_experiment_once(smoke, shared, tmp_path):
-    listed = smoke.run("--dry-run", "--forceall")
-    metrics = sorted(
-        set(re.findall(r"results/metrics/rankings/\S+?\.bm25\.naive\.\S+?bm25\S+?\.tsv", listed))
-    )
+    pattern = "results/metrics/rankings/*.bm25.naive.*/seed-1/bm25*/top-*/*.tsv"
+    metrics = sorted(str(path.relative_to(smoke.folder)) for path in smoke.folder.glob(pattern))
     assert len(metrics) == 2  # by truth and by labels
     clone = copy_repository(tmp_path / "clone")
     users = {
