@@ -83,9 +83,9 @@ rule doctor:
     """What this machine lacks for the study, and how to mend it; fails if it cannot run."""
     log:
         text="results/logs/doctor/doctor.log",
+    localrule: True
     conda:
         "workflow/envs/poolbias.yaml"
-    localrule: True
     params:
         overrides=get_json(dict(workflow.config_settings.config or {})),
         configfile=get_configfile(),

@@ -1,7 +1,6 @@
 # Tables: made from per-query metrics and the queries' groups alone.
 from poolbias.evaluation.listing import pack
 
-
 TABLES_COMMAND = (
     '--paper-tables "$POOLBIAS_ROOT"/config/paper_tables.tsv --queries {input.queries} '
     "--markdown {output.markdown} --latex {output.latex} --table {output.table} "
