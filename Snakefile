@@ -5,9 +5,12 @@ min_version("9.20")
 
 
 include: "rules/common.smk"
+include: "rules/given.smk"
 include: "rules/inputs.smk"
 include: "rules/methods.smk"
+include: "rules/sources.smk"
 include: "rules/collections.smk"
+include: "rules/tokens.smk"
 include: "rules/retrieval.smk"
 include: "rules/negatives.smk"
 include: "rules/training.smk"
@@ -77,6 +80,21 @@ rule all:
         rules.claims.output,
         rules.report.output,
     localrule: True
+
+
+rule cost:
+    """What the study takes before anyone pays: GPU hours, disk and memory, by table."""
+    log:
+        text="results/logs/cost/cost.log",
+    localrule: True
+    conda:
+        "workflow/envs/poolbias.yaml"
+    params:
+        overrides=get_json(dict(workflow.config_settings.config or {})),
+        configfile=get_configfile(),
+    shell:
+        "python -m poolbias cost --configfile {params.configfile:q} "
+        "--overrides {params.overrides:q} 2>&1 | tee {log.text}"
 
 
 rule doctor:

@@ -25,6 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if chosen.command == "experiments":
             return _experiments(chosen.configfile, chosen.results)
+        if chosen.command == "cost":
+            return _cost(chosen.configfile, chosen.overrides)
         if chosen.command == "doctor":
             return _doctor(chosen.configfile, chosen.results, chosen.overrides)
         if chosen.command == "why":
@@ -50,9 +52,16 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser(
         "doctor", help="tell what this machine lacks for a study (then exit 1), and how to mend it"
     )
-    doctor.add_argument(
-        "--overrides", type=json.loads, metavar="JSON", help="keys that win over the study file's"
+    cost = commands.add_parser(
+        "cost", help="tell what a study takes: GPU hours, disk and memory, by table"
     )
+    for command in (doctor, cost):
+        command.add_argument(
+            "--overrides",
+            type=json.loads,
+            metavar="JSON",
+            help="keys that win over the study file's",
+        )
     why = commands.add_parser(
         "why", help="tell what a result was made from, and what would make it again"
     )
@@ -71,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         "restore", help="take up a published study's metrics, so that they are not made again"
     )
     restore.add_argument("folder", type=Path, metavar="FOLDER", help="docs/results/<study>")
-    for command in (experiments, doctor):
+    for command in (experiments, doctor, cost):
         command.add_argument(
             "--configfile",
             type=Path,
@@ -110,6 +119,19 @@ def _doctor(configfile: Path, results: Path, overrides: dict[str, Any] | None) -
     findings = examine(ROOT, configfile, results, overrides)
     sys.stdout.write(told(findings))
     return int(any(finding.state == BAD for finding in findings))
+
+
+def _cost(configfile: Path, overrides: dict[str, Any] | None) -> int:
+    from poolbias.config.load import load
+    from poolbias.costs.throughput import read_throughput
+    from poolbias.costs.told import told
+    from poolbias.sources import read_sources
+
+    study = load(configfile, overrides)
+    table = read_throughput(ROOT / "config" / "throughput.yaml", study.device)
+    official = read_sources(study.sources.file or ROOT / "config" / "sources.yaml")
+    sys.stdout.write(told(study, table, official))
+    return 0
 
 
 def _why(result: Path, configfile: Path | None) -> int:

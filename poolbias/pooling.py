@@ -4,7 +4,7 @@ Eq. 5 of the paper: a document is labelled for a query if it is selected (in the
 Nothing here depends on the order of the rows of its inputs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -65,6 +65,29 @@ def label(
         ordered = labels.assign(draw=draws).sort_values(["query_id", "draw"])
         labels = ordered.groupby("query_id").head(labels_per_query)[_PAIR]
     return _sorted(labels).assign(grade=1)
+
+
+def given(
+    truth: pd.DataFrame, queries: pd.DataFrame, relevant_from: Mapping[str, int]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the pool and the labels that a collection's own judgements are.
+
+    Args:
+        truth: columns `query_id`, `document_id`, `grade`: all that was judged.
+        queries: columns `query_id`, `kind` (the set that a query is of).
+        relevant_from: by set the grade from which a document is a label; `""` for all others, 1 if
+            it is not there.
+
+    Returns:
+        What is known of the pool, each judged pair (`query_id`, `document_id`), and qrels with
+        grade 1 for labels and 0 for the rest of what was judged, both sorted by their ids.
+    """
+    least = queries["kind"].map(lambda kind: relevant_from.get(kind, relevant_from.get("", 1)))
+    of_query = dict(zip(queries["query_id"], least, strict=True))
+    pairs = truth.sort_values(_PAIR, ignore_index=True)
+    needed = pairs["query_id"].map(of_query)
+    labels = pairs[_PAIR].assign(grade=(pairs["grade"] >= needed).astype("int64"))
+    return pairs[_PAIR], labels
 
 
 def statistics(

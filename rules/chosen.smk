@@ -20,9 +20,7 @@ def get_tuning_inputs(wildcards):
             "use config/hpo-tuning.yaml, or add it to a study of dev."
         )
     return {
-        "queries": [
-            f"results/collections/{key}/queries.tsv" for key in get_collection_keys()
-        ],
+        "queries": get_queries(get_collection_keys()),
         "per_query": [system["path"] for system in get_labelled_rankings()],
     }
 

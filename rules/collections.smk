@@ -88,9 +88,7 @@ rule build_labels:
         runtime=get_growing(10),
         cpus_per_task=1,
     params:
-        json=lambda wildcards: get_stage_json(
-            "build_labels", **POOLS[wildcards.pool].model_dump(exclude={"retrievers"})
-        ),
+        json=get_labels_json,
     message:
         "Label what the pool {wildcards.pool} shows of {wildcards.collection}"
     shell:
@@ -111,6 +109,8 @@ rule build_tokens:
         parameters="results/logs/build_tokens/{collection}/{tokenizer}.json",
     benchmark:
         "results/benchmarks/build_tokens/{collection}/{tokenizer}.tsv"
+    wildcard_constraints:
+        collection=get_pattern(key for key in COLLECTIONS if key not in SHARDED),
     conda:
         "../workflow/envs/poolbias.yaml"
     threads: 1

@@ -13,6 +13,7 @@ from poolbias import models, negatives, stages  # noqa: E402
 from poolbias.collections import KINDS, wordnet  # noqa: E402
 from poolbias.config import experiments as naming  # noqa: E402
 from poolbias.config import tuning  # noqa: E402
+from poolbias.config.given import Given  # noqa: E402
 from poolbias.config.load import load  # noqa: E402
 from poolbias.config.states import STALE, state  # noqa: E402
 from poolbias.errors import PoolbiasError  # noqa: E402
@@ -258,7 +259,7 @@ def get_judgements(wildcards):
     kind, name = wildcards.ranked.split("/")[:2]
     collection = name if kind == "runs" else get_collection_key(RANKED[name])
     folder = f"results/collections/{collection}"
-    pool = wildcards.judgements.removeprefix("labels-")
+    pool = wildcards.judgements.partition(".")[0].removeprefix("labels-")
     judgements = "truth.qrels" if pool == "truth" else f"pools/{pool}/labels.qrels"
     return {"queries": f"{folder}/queries.tsv", "judgements": f"{folder}/{judgements}"}
 
@@ -266,6 +267,8 @@ def get_judgements(wildcards):
 def get_collection_sources(wildcards):
     """Return the files that a collection is made from, but for those of installed packages."""
     collection = COLLECTIONS[wildcards.collection]
+    if isinstance(collection, Given):
+        return get_given_sources(collection)
     if collection.kind != "wordnet":
         return []
     try:

@@ -3,7 +3,7 @@
 
 wildcard_constraints:
     ranked=get_ranked_pattern(),
-    judgements=get_pattern(["truth", *(f"labels-{pool}" for pool in POOLS)]),
+    judgements=get_judgements_pattern(),
     split="train|dev|test",
 
 
@@ -29,7 +29,10 @@ rule evaluate:
         cpus_per_task=1,
     params:
         json=lambda wildcards: get_stage_json(
-            "evaluate", split=wildcards.split, measures=get_measures(wildcards)
+            "evaluate",
+            split=wildcards.split,
+            measures=get_measures(wildcards),
+            **get_set(wildcards),
         ),
     message:
         "Measure {wildcards.ranked}/{wildcards.split} by {wildcards.judgements}"
@@ -78,10 +81,7 @@ rule count_false_negatives:
 rule summarise_metrics:
     """Mean and interval of every ranking of the study, by truth and by labels."""
     input:
-        queries=expand(
-            "results/collections/{collection}/queries.tsv",
-            collection=get_collection_keys(),
-        ),
+        queries=get_queries(get_collection_keys()),
         per_query=[row["path"] for row in [*get_baselines(), *get_rankings()]],
     output:
         summary=f"results/{STUDY.study}/metrics.tsv",

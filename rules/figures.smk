@@ -79,8 +79,8 @@ rule figure_3:
 rule figure_4:
     """Figure 4: MRR@10 over the values of CET's τ and of RocketQA's η."""
     input:
-        queries=get_queries([get_collection_key(get_reference().experiment)]),
-        per_query=[system["path"] for system in get_systems(get_figure_4_rows())],
+        queries=get_queries([get_first_set(get_reference().experiment.collection)[0]]),
+        per_query=[system["path"] for system in get_figure_4_systems()],
     output:
         pdf=f"results/{STUDY.study}/figures/figure_4.pdf",
         svg=f"results/{STUDY.study}/figures/figure_4.svg",
@@ -116,7 +116,7 @@ rule figure_5:
     """Figure 5: the weights of CET against relevance: one query, over training, all queries."""
     input:
         premises=rules.measure_premises.output.premises,
-        queries=get_queries([get_collection_key(get_reference().experiment)]),
+        queries=get_queries([get_first_set(get_reference().experiment.collection)[0]]),
         probes=[probe["path"] for probe in get_probes()],
         trainings=[probe["training"] for probe in get_probes()],
     output:

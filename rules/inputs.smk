@@ -12,12 +12,30 @@ def get_ranked_pattern():
     return rf"(runs/({collections})/({retrievers})|{rankings})"
 
 
+def get_judgements_pattern():
+    """Return a regular expression for what runs are measured by, with the mark of a set."""
+    kinds = ["truth", *(f"labels-{pool}" for pool in POOLS)]
+    marks = dict.fromkeys(mark for c in STUDY.collections for mark in get_sets(c).values())
+    return get_pattern([f"{kind}{mark}" for kind in kinds for mark in ["", *filter(None, marks)]])
+
+
+def get_set(wildcards):
+    """Return the set of queries that a file of measures is about, if it is not all of a split."""
+    kind = wildcards.judgements.partition(".")[2]
+    return {"kind": kind} if kind else {}
+
+
+def get_queries(collections):
+    """Return the queries of collections, given by their names in tables."""
+    return [f"results/collections/{FOLDERS[name]}/queries.tsv" for name in collections]
+
+
 def get_rankings(chosen=lambda row: True):
     """Return the systems of the study's rows: what each is, and the path of its metrics."""
     return [
         {
             "experiment": row.experiment.name,
-            "collection": get_collection_key(row.experiment),
+            "collection": collection,
             "pool": row.experiment.pool,
             "retriever": row.retriever,
             "method": row.label,
@@ -28,11 +46,12 @@ def get_rankings(chosen=lambda row: True):
             "path": get_result(
                 f"results/metrics/rankings/{row.experiment.name}/seed-{seed}/"
                 f"{get_retriever_key(row.retriever)}/top-{STUDY.evaluation.depth}/"
-                f"{SPLIT}.{file}{MEASURES}.tsv"
+                f"{SPLIT}.{file}{mark}{MEASURES}.tsv"
             ),
         }
         for row in ROWS
         if chosen(row)
+        for collection, mark in get_sets(row.experiment.collection).items()
         for seed in STUDY.seeds
         for judgements, file in get_judgement_files(row.experiment.pool)
     ]
@@ -59,7 +78,7 @@ def get_baselines():
     return [
         {
             "experiment": "run",
-            "collection": naming.folder(STUDY.collections[collection]),
+            "collection": name,
             "pool": pool,
             "retriever": retriever,
             "method": "run",
@@ -69,10 +88,11 @@ def get_baselines():
             "judgements": judgements,
             "path": get_result(
                 f"results/metrics/runs/{naming.folder(STUDY.collections[collection])}/"
-                f"{get_retriever_key(retriever)}/{SPLIT}.{file}{MEASURES}.tsv"
+                f"{get_retriever_key(retriever)}/{SPLIT}.{file}{mark}{MEASURES}.tsv"
             ),
         }
         for collection, pool, retriever in runs
+        for name, mark in get_sets(collection).items()
         for judgements, file in get_judgement_files(pool)
     ]
 
@@ -86,8 +106,9 @@ def get_summary_json():
 
 
 def get_collection_keys():
-    """Return the folders' names of the collections that experiments use."""
-    return list(dict.fromkeys(get_collection_key(row.experiment) for row in ROWS))
+    """Return the names in tables of the collections that experiments use."""
+    used = dict.fromkeys(row.experiment.collection for row in ROWS)
+    return [name for collection in used for name in get_sets(collection)]
 
 
 def get_figure_1_rows():
@@ -98,6 +119,7 @@ def get_figure_1_rows():
     """
     first = ROWS[0].experiment
     collection = get_collection_key(first)
+    about, mark = get_first_set(first.collection)
     retrievers = STUDY.figures.figure_1.retrievers
     runs = f"results/metrics/runs/{collection}"
     recall = [
@@ -105,7 +127,7 @@ def get_figure_1_rows():
             "retriever": retriever,
             "judgements": judgements,
             "path": get_result(
-                f"{runs}/{get_retriever_key(retriever)}/{SPLIT}.{file}{MEASURES}.tsv"
+                f"{runs}/{get_retriever_key(retriever)}/{SPLIT}.{file}{mark}{MEASURES}.tsv"
             ),
         }
         for retriever in retrievers
@@ -120,6 +142,7 @@ def get_figure_1_rows():
             ),
         }
         for retriever in retrievers
+        if get_knows_truth(first.collection)
     ]
     naive = {}
     for row in ROWS:
@@ -136,6 +159,7 @@ def get_figure_1_rows():
         for row in get_rankings(
             lambda row: row.method == "naive" and row.experiment.name in naive.values()
         )
+        if row["collection"] == about
     ]
     return {"recall": recall, "rankings": rankings, "shares": shares}
 
@@ -158,6 +182,6 @@ def get_figure_1_json():
         retrievers=STUDY.figures.figure_1.retrievers,
         cut=STUDY.figures.figure_1.recall_cut,
         measure="RR@10",
-        collection=get_collection_key(ROWS[0].experiment),
+        collection=get_first_set(ROWS[0].experiment.collection)[0],
         **rows,
     )

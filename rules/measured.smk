@@ -31,13 +31,14 @@ def get_selections():
 def get_shares():
     """Return the counts of false negatives among the candidates of each run, by pool."""
     runs = dict.fromkeys(
-        (get_collection_key(row.experiment), row.experiment.pool, row.retriever)
+        (row.experiment.collection, row.experiment.pool, row.retriever)
         for row in ROWS
+        if get_knows_truth(row.experiment.collection)
     )
     return [
         {
             "experiment": "run",
-            "collection": collection,
+            "collection": get_first_set(collection)[0],
             "pool": pool,
             "retriever": retriever,
             "method": "candidates",
@@ -46,7 +47,8 @@ def get_shares():
             "seed": 0,
             "judgements": "truth",
             "path": get_result(
-                f"results/metrics/runs/{collection}/{get_retriever_key(retriever)}/"
+                f"results/metrics/runs/{naming.folder(STUDY.collections[collection])}/"
+                f"{get_retriever_key(retriever)}/"
                 f"train.false-negatives-{naming.pool_key(STUDY, pool)}{DEPTHS}.tsv"
             ),
         }
@@ -69,7 +71,7 @@ def get_claims_json(wildcards):
         "claims",
         study=STUDY.study,
         collections=get_collection_keys(),
-        about=get_collection_key(get_reference().experiment),
+        about=get_first_set(get_reference().experiment.collection)[0],
         recall=f"R@{STUDY.figures.figure_1.recall_cut}",
         changed={row.experiment.name: get_changed(row) for row in ROWS},
         chosen=get_chosen(),

@@ -11,9 +11,10 @@ def get_candidates_inputs(wildcards):
     inputs = {
         "queries": f"{collection}/queries.tsv",
         "documents": f"{collection}/documents.tsv",
-        "truth": f"{collection}/truth.qrels",
         "labels": f"{pool}/labels.qrels",
     }
+    if get_knows_truth(experiment.collection):
+        inputs["truth"] = f"{collection}/truth.qrels"
     if experiment.retriever:
         retriever = get_retriever_key(experiment.retriever)
         inputs["run"] = f"results/runs/{key}/{retriever}/train.run.gz"
@@ -37,7 +38,10 @@ def get_candidates_json(wildcards):
     """Return the parameters of choosing negatives."""
     chosen = CANDIDATES[wildcards.candidates].parameters["negatives"]
     choices = [negatives.REGISTRY[chosen["name"]]]
-    return get_stage_json("build_candidates", choices=choices, **chosen)
+    section = STUDY.collections[CANDIDATES[wildcards.candidates].collection]
+    left_out = getattr(section, "judged_irrelevant", "negatives") == "left_out"
+    told = {"judged_irrelevant": "left_out"} if left_out else {}
+    return get_stage_json("build_candidates", choices=choices, **chosen, **told)
 
 
 def get_scores(experiment):
@@ -96,6 +100,11 @@ def get_rank_relevance(experiment):
     )
 
 
+def get_deep(key):
+    """Return the sets of queries that are judged deeply, where a collection tells them."""
+    return getattr(COLLECTIONS[key], "deep", [])
+
+
 def get_rank_relevance_json(wildcards):
     """Return the parameters of estimating how likely each rank is relevant."""
     return get_stage_json(
@@ -103,6 +112,7 @@ def get_rank_relevance_json(wildcards):
         split=wildcards.split,
         half=int(wildcards.half.rpartition("-")[2]) if wildcards.half else None,
         depth=RETRIEVERS[wildcards.retriever].depth,
+        **({"kinds": deep} if (deep := get_deep(wildcards.collection)) else {}),
     )
 
 

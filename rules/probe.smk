@@ -40,7 +40,7 @@ rule probe_weights:
 rule measure_premises:
     """What CET takes for granted, measured where the pool and the truth are known."""
     input:
-        queries=get_queries([get_collection_key(get_reference().experiment)]),
+        queries=get_queries([get_first_set(get_reference().experiment.collection)[0]]),
         probes=[probe["path"] for probe in get_probes()],
     output:
         premises=f"results/{STUDY.study}/premises.tsv",

@@ -26,11 +26,6 @@ def get_systems(rows):
     )
 
 
-def get_queries(collections):
-    """Return the queries of collections, given by the names of their folders."""
-    return [f"results/collections/{key}/queries.tsv" for key in collections]
-
-
 def get_paper_tables_hash():
     """Return the hash of the numbers that the paper prints: they are no input file."""
     return sha256_of(Path(workflow.basedir) / "config" / "paper_tables.tsv")
@@ -105,14 +100,20 @@ def get_figure_4_rows():
     ]
 
 
+def get_figure_4_systems():
+    """Return the systems of Figure 4, on the first set of evaluated queries."""
+    about, _ = get_first_set(get_reference().experiment.collection)
+    return [s for s in get_systems(get_figure_4_rows()) if s["collection"] == about]
+
+
 def get_figure_4_json():
     """Return the parameters of Figure 4."""
     rows = get_figure_4_rows()
     return get_stage_json(
         "figure_4",
-        collection=get_collection_key(get_reference().experiment),
+        collection=get_first_set(get_reference().experiment.collection)[0],
         measure=STUDY.figures.figure_4.measure,
-        systems=get_without_path(get_systems(rows)),
+        systems=get_without_path(get_figure_4_systems()),
         points=[
             [row.experiment.name, *point] for row in rows if (point := get_point(row))
         ],

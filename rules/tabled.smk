@@ -17,9 +17,7 @@ def get_table_systems(table):
 def get_table_inputs(table):
     """Return the input files of a table."""
     return {
-        "queries": [
-            f"results/collections/{key}/queries.tsv" for key in get_collection_keys()
-        ],
+        "queries": get_queries(get_collection_keys()),
         "per_query": [system["path"] for system in get_table_systems(table)],
     }
 
@@ -32,7 +30,7 @@ def get_table_json(table, **parameters):
         study=STUDY.study,
         split=SPLIT,
         ranker=ROWS[0].experiment.ranker,
-        lexical=[name for name in used if STUDY.retrievers[name].kind == "bm25"],
+        lexical=get_lexical(used),
         reason=get_not_run_reason(),
         collections=get_collection_keys(),
         changed={
@@ -44,6 +42,12 @@ def get_table_json(table, **parameters):
         systems=pack(get_table_systems(table)),
         **parameters,
     )
+
+
+def get_lexical(names):
+    """Return those retrievers that match terms: BM25, and the official runs."""
+    held = {name: STUDY.retrievers[name] for name in names}
+    return [n for n, r in held.items() if r.kind == "bm25" or getattr(r, "official", None)]
 
 
 def get_not_run_reason():
@@ -68,7 +72,7 @@ def get_filters():
             about = found.setdefault(
                 key,
                 {
-                    "collection": get_collection_key(experiment),
+                    "collection": get_first_set(experiment.collection)[0],
                     "pool": experiment.pool,
                     "retriever": experiment.retriever,
                     "name": experiment.method,
@@ -88,7 +92,7 @@ def get_filters_json():
     return get_stage_json(
         "table_filters",
         study=STUDY.study,
-        lexical=[name for name in used if STUDY.retrievers[name].kind == "bm25"],
+        lexical=get_lexical(used),
         reason=get_not_run_reason(),
         collections=get_collection_keys(),
         filters=get_without_path(get_filters()),

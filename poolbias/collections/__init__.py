@@ -7,15 +7,32 @@ from pathlib import Path
 from typing import Any
 
 from poolbias.collections.base import Collection, check_splits
+from poolbias.collections.given import Given
 from poolbias.errors import ConfigError
 
-__all__ = ["KINDS", "Collection", "build"]
+__all__ = ["KINDS", "Collection", "Given", "build"]
 
 # By string, so that asking for one collection imports no other.
-KINDS = {"hpo": "poolbias.collections.hpo", "wordnet": "poolbias.collections.wordnet"}
+KINDS = {
+    "hpo": "poolbias.collections.hpo",
+    "wordnet": "poolbias.collections.wordnet",
+    "beir": "poolbias.collections.own_files",
+    "files": "poolbias.collections.own_files",
+    "ir_datasets": "poolbias.collections.own_files",
+    "msmarco-passage": "poolbias.collections.msmarco",
+    "msmarco-document": "poolbias.collections.msmarco",
+    "dureader-retrieval": "poolbias.collections.dureader",
+    "nq": "poolbias.collections.dpr",
+    "triviaqa": "poolbias.collections.dpr",
+    "ms-pas": "poolbias.collections.dpr",
+}
+# Modules of several collections, which are told the kind.
+SEVERAL = frozenset(f"poolbias.collections.{name}" for name in ("own_files", "msmarco", "dpr"))
 
 
-def build(kind: str, parameters: Mapping[str, Any], sources: Sequence[Path] = ()) -> Collection:
+def build(
+    kind: str, parameters: Mapping[str, Any], sources: Sequence[Path] = ()
+) -> Collection | Given:
     """Build the collection `kind` (one of `KINDS`) from its own parameters.
 
     Args:
@@ -35,7 +52,9 @@ def build(kind: str, parameters: Mapping[str, Any], sources: Sequence[Path] = ()
             f"(known: {', '.join(KINDS)})"
         )
     module = importlib.import_module(KINDS[kind])
-    given = (dict(parameters), list(sources)) if sources else (dict(parameters),)
-    collection: Collection = module.build(*given)
-    check_splits(collection.queries)
+    told = {"kind": kind} if KINDS[kind] in SEVERAL else {}
+    given = (told | dict(parameters), *([list(sources)] if sources else []))
+    collection: Collection | Given = module.build(*given)
+    if isinstance(collection, Collection):
+        check_splits(collection.queries)
     return collection

@@ -1,5 +1,8 @@
 """The base of every section of a study file."""
 
+import re
+from pathlib import Path
+
 from pydantic import BaseModel, ConfigDict
 from pydantic.config import JsonDict
 
@@ -20,3 +23,8 @@ class Section(BaseModel):
 def unit(name: str) -> JsonDict:
     """Return what a field carries to tell its unit, as `json_schema_extra`."""
     return {"unit": name}
+
+
+def readable(path: str) -> str:
+    """Return a folder's name in small letters, digits and single dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", Path(path).name.lower()).strip("-") or "folder"

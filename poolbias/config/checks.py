@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from poolbias.config import check_given as given
+from poolbias.config import given_runs as runs
 from poolbias.config import tuning
 from poolbias.config.base import Section
 from poolbias.config.entries import LISTS, Choice, has_twice, twice
@@ -38,6 +40,7 @@ def check(study: Study, choices: list[Choice]) -> list[Problem]:
         *_repeats(study, ()),
         *_collections(study),
         *_pools(study),
+        *(p for n, r in study.retrievers.items() if r.kind == "run" for p in runs.check(n, r)),
         *_rankers(study),
         *_evaluation(study, choices),
         *_selection_models(study, choices),
@@ -73,7 +76,8 @@ def _repeats(section: Section, place: Place) -> Iterator[Problem]:
 def _collections(study: Study) -> Iterator[Problem]:
     for name, collection in study.collections.items():
         place = ("collections", name)
-        total = sum(collection.shares.model_dump().values())
+        shares = getattr(collection, "shares", None)
+        total = sum(shares.model_dump().values()) if shares else 1.0
         if abs(total - 1) > 1e-9:
             yield Problem(
                 (*place, "shares"), f"found shares that add up to {total:g}, need 1; correct one."
@@ -219,6 +223,7 @@ def _choice(study: Study, choice: Choice) -> Iterable[Problem]:
     elif source and (choice.method.ranks or 0) > study.retrievers[source].depth:
         depth = (*choice.place, "method", "depth")
         yield _too_deep(study, source, choice.method, depth)
+    yield from given.check(study, choice)
     yield from _evidence(study, choice)
     yield from _negatives(choice)
     steps = choice.training.steps

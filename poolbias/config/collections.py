@@ -5,7 +5,16 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from poolbias.config.base import NONE, Section, unit
+from poolbias.config.given import BeirCollection, FilesCollection, IrDatasetsCollection
 from poolbias.config.model import HpoCollection, Shares
+from poolbias.config.official import (
+    DuReaderCollection,
+    MsMarcoDocument,
+    MsMarcoPassage,
+    MsPas,
+    NaturalQuestions,
+    TriviaQa,
+)
 
 
 class WordnetCollection(Section):
@@ -44,4 +53,17 @@ class WordnetCollection(Section):
     seed: int = Field(1, ge=0, description="Seed of the splits.", json_schema_extra=unit(NONE))
 
 
-AnyCollection = Annotated[HpoCollection | WordnetCollection, Field(discriminator="kind")]
+AnyCollection = Annotated[
+    HpoCollection
+    | WordnetCollection
+    | MsMarcoPassage
+    | MsMarcoDocument
+    | DuReaderCollection
+    | NaturalQuestions
+    | TriviaQa
+    | MsPas
+    | BeirCollection
+    | FilesCollection
+    | IrDatasetsCollection,
+    Field(discriminator="kind"),
+]

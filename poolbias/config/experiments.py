@@ -15,6 +15,13 @@ from poolbias.config.collections import WordnetCollection
 from poolbias.config.entries import Choice
 from poolbias.config.filters import Naive
 from poolbias.config.model import Bm25Retriever, DenseRetriever, HpoCollection, Pool
+from poolbias.config.official import (
+    DuReaderCollection,
+    MsMarcoDocument,
+    MsMarcoPassage,
+    NaturalQuestions,
+    TriviaQa,
+)
 from poolbias.config.places import spell
 from poolbias.config.problems import Problem
 from poolbias.config.study import Study
@@ -22,11 +29,17 @@ from poolbias.errors import ConfigError
 from poolbias.files import hash_of
 
 HALVES = (1, 2)
+GIVEN = "given"  # the folder of labels that come with a collection
 _STANDARD: dict[str, Section] = {
     section.label: section
     for section in (
         HpoCollection(),
         WordnetCollection(),
+        MsMarcoPassage(),
+        MsMarcoDocument(),
+        DuReaderCollection(),
+        NaturalQuestions(),
+        TriviaQa(),
         Bm25Retriever(),
         DenseRetriever(),
         Bm25Retriever(documents="pool_documents"),
@@ -154,6 +167,8 @@ def folder(section: Section) -> str:
 def pool_key(study: Study, name: str) -> str:
     """Return the folder's name of a pool; it depends on the retrievers that fill it too."""
     pool = study.pools[name]
+    if not pool.retrievers:
+        return GIVEN
     sections = [study.retrievers[retriever] for retriever in pool.retrievers]
     folders = sorted({folder(section) for section in sections})
     readable = "+".join(sorted({section.label for section in sections}))

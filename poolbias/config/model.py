@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from poolbias.config.base import NONE, Section, unit
+from poolbias.config.given_runs import RunRetriever
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_+-]*$")]
 Share = Annotated[float, Field(gt=0, lt=1)]
@@ -112,14 +113,18 @@ class DenseRetriever(Section):
     )
 
 
-AnyRetriever = Annotated[Bm25Retriever | DenseRetriever, Field(discriminator="kind")]
+AnyRetriever = Annotated[
+    Bm25Retriever | DenseRetriever | RunRetriever, Field(discriminator="kind")
+]
 
 
 class Pool(Section):
     """Simulated annotators: what they are shown, and what they label."""
 
     retrievers: list[str] = Field(
-        ["outside"], min_length=1, description="Retrievers whose top results annotators see."
+        ["outside"],
+        description="Retrievers whose top results annotators see; [] for a collection with "
+        "judgements of its own, which are then the labels.",
     )
     depth: int = Field(
         10,

@@ -129,6 +129,17 @@ class Tables(Section):
     )
 
 
+class Sources(Section):
+    """Where official files come from; says nothing about what they hold."""
+
+    file: str | None = Field(
+        None, description="List of official files; null is config/sources.yaml of this repository."
+    )
+    folder: str | None = Field(
+        None, description="A folder of yours with official files; those in it are not downloaded."
+    )
+
+
 class Study(Section):
     """A study file, complete by itself."""
 
@@ -165,6 +176,7 @@ class Study(Section):
     tuning: Tuning | None = Field(
         None, description="Choice of one setting of each method, or null."
     )
+    sources: Sources = Field(Sources(), description="Where official files come from.")
     figures: Figures = Field(Figures(), description="What each figure shows.")
     tables: Tables = Field(Tables(), description="What tables say of rows that are not there.")
     experiments: list[Any] = Field(

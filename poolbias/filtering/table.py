@@ -36,8 +36,16 @@ def assemble(found: Unlabelled, weights: NDArray[np.float64]) -> tuple[Candidate
         positive_offsets=_offsets(labels["query_row"], queries),
         positives=labels["document_row"].to_numpy(np.int32),
         relevant=kept["relevant"].to_numpy(np.uint8) if "relevant" in kept else None,
+        uniform=_uniform(kept["query_row"].to_numpy(), probability[probability > 0]),
     )
     return table, count(frame, probability, found.labels["query_id"].unique().tolist())
+
+
+def _uniform(query_rows: NDArray[np.int64], likely: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Return for each query whether its candidates are equally likely as float32, uint8."""
+    by_query = pd.Series(likely.astype(np.float32)).groupby(query_rows)
+    same: NDArray[np.uint8] = (by_query.max() == by_query.min()).to_numpy(np.uint8)
+    return same
 
 
 def _offsets(query_rows: "pd.Series[int]", queries: NDArray[np.int64]) -> NDArray[np.int64]:

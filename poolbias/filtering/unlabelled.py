@@ -93,6 +93,26 @@ def unlabelled(
     return Unlabelled(frame, positives)
 
 
+def without_judged(
+    found: Unlabelled,
+    labels: pd.DataFrame,
+    query_rows: Mapping[str, int],
+    document_rows: Mapping[str, int],
+) -> Unlabelled:
+    """Return candidates without those that were judged irrelevant (the paper's D⁻, Eq. 3 and 4).
+
+    Args:
+        found: candidates and labels.
+        labels: qrels; grade 0 is judged irrelevant.
+        query_rows: as in `unlabelled`.
+        document_rows: as in `unlabelled`.
+    """
+    judged = _rows(labels[labels["grade"] < 1], query_rows, document_rows, "labels")
+    inside = _within(found.frame, judged)
+    figures = found.figures | {"candidates_judged_irrelevant": int(inside.sum())}
+    return replace(found, frame=found.frame[~inside].reset_index(drop=True), figures=figures)
+
+
 def sampled_run(
     query_ids: Sequence[str], document_ids: Sequence[str], size: int, seed: int
 ) -> pd.DataFrame:

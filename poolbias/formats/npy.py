@@ -1,5 +1,6 @@
 """Arrays in files of NumPy, mapped into memory."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -31,3 +32,15 @@ def read_array(path: Path, kind: str = "iu") -> NDArray[Any]:
         found = f"{array.dtype} {list(array.shape)}"
         raise DataError(f"{path}: found {found}, need a row of numbers of kind {kind}; {again}.")
     return array
+
+
+def finish_array(raw: Path, path: Path, kind: "np.dtype[Any]", count: int) -> None:
+    """Turn `count` numbers of a kind, written end to end, into an array file; `raw` goes.
+
+    The numbers are copied once, a block at a time, behind a header.
+    """
+    with raw.open("rb") as numbers, path.open("wb") as file:
+        header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False}
+        np.lib.format.write_array_header_1_0(file, header | {"shape": (count,)})
+        shutil.copyfileobj(numbers, file, 1 << 24)
+    raw.unlink()

@@ -1,7 +1,7 @@
 """TREC run files (`query Q0 document rank score tag`) and qrels (`query 0 document grade`)."""
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from poolbias.errors import DataError
-from poolbias.files import open_text, write_text
+from poolbias.files import open_text, reading, write_text
 
 _RUN = ["query_id", "Q0", "document_id", "rank", "score", "tag"]
 _QRELS = ["query_id", "iteration", "document_id", "grade"]
@@ -28,6 +28,57 @@ def read_run(path: Path | str) -> pd.DataFrame:
     """
     frame = _read(path, _RUN, {"rank": _whole_number, "score": _finite_number})
     return frame[["query_id", "document_id", "rank", "score"]]
+
+
+def read_run_blocks(path: Path | str, queries: int) -> Iterator[pd.DataFrame]:
+    """Yield a TREC run in parts of so many whole queries, so that memory does not grow with it.
+
+    Each part is as `read_run` returns it.
+
+    Raises:
+        DataError: as `read_run`, and for a query whose lines do not stand together.
+    """
+    done: set[str] = set()
+    held: list[str] = []
+    current, count = "", 0
+    with reading(path), open_text(path) as text:
+        for line in text:
+            query = line.split(maxsplit=1)[0] if line.strip() else ""
+            if query != current:
+                if query in done:
+                    raise DataError(
+                        f"{path}: the lines of query {query} do not stand together; sort the run "
+                        "by query."
+                    )
+                done.add(query)
+                current, count = query, count + 1
+                if count > queries:
+                    yield _parse_block(path, held)
+                    held, count = [], 1
+            held.append(line)
+    if held or not done:
+        yield _parse_block(path, held)
+
+
+def _parse_block(path: Path | str, lines: list[str]) -> pd.DataFrame:
+    if not lines:
+        return read_run(path)  # without lines: a run without hits, or a file that was not written
+    columns = [line.split() for line in lines]
+    if any(len(row) != len(_RUN) for row in columns):
+        return read_run(path)  # which tells of the first bad line
+    frame = pd.DataFrame(
+        {
+            "query_id": pd.Series([row[0] for row in columns], dtype="str"),
+            "document_id": pd.Series([row[2] for row in columns], dtype="str"),
+        }
+    )
+    try:
+        frame["rank"] = np.array([row[3] for row in columns]).astype(np.int64)
+        frame["score"] = np.array([row[4] for row in columns]).astype(np.float64)
+    except ValueError:
+        return read_run(path)
+    bad = not np.isfinite(frame["score"]).all() or frame.duplicated(["query_id", "document_id"])
+    return read_run(path) if np.any(bad) else frame
 
 
 def read_qrels(path: Path | str) -> pd.DataFrame:
@@ -49,10 +100,15 @@ def write_run(path: Path | str, run: pd.DataFrame, tag: str) -> None:
 
     Scores are float32 and printed with the shortest digits that read back to the same float32.
     """
+    with write_text(path) as text:
+        text.write(run_lines(run, tag))
+
+
+def run_lines(run: pd.DataFrame, tag: str) -> str:
+    """Return a run (`query_id`, `document_id`, `rank`, `score`) as lines, as `write_run` does."""
     scores = np.char.mod("%s", run["score"].to_numpy(np.float32).astype(str))
     rows = zip(run["query_id"], run["document_id"], run["rank"], scores, strict=True)
-    with write_text(path) as text:
-        text.writelines(f"{q} Q0 {d} {rank} {score} {tag}\n" for q, d, rank, score in rows)
+    return "".join(f"{q} Q0 {d} {rank} {score} {tag}\n" for q, d, rank, score in rows)
 
 
 def write_qrels(path: Path | str, qrels: pd.DataFrame) -> None:

@@ -1,7 +1,10 @@
 """Tab-separated tables with a header line, and id-to-text files of a collection."""
 
 import csv
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -9,6 +12,8 @@ from numpy.typing import NDArray
 
 from poolbias.errors import DataError
 from poolbias.files import open_text, reading, write_text
+
+T = TypeVar("T")
 
 
 def read_table(path: Path | str, columns: list[str]) -> pd.DataFrame:
@@ -37,6 +42,41 @@ def read_table(path: Path | str, columns: list[str]) -> pd.DataFrame:
                 "correct the line."
             )
     return pd.DataFrame(lines[1:], columns=header, dtype="str")
+
+
+def read_column(path: Path | str, column: str) -> "pd.Series[str]":
+    """Read one column of a table with a header, a line at a time: the others stay on disk.
+
+    Raises:
+        DataError: naming file and line for a column that is missing or a line of another width.
+    """
+    with reading(path), open_text(path) as text:
+        header = text.readline().rstrip("\n").split("\t")
+        if column not in header:
+            raise DataError(
+                f"{path}:1: column {column!r} is missing (found: {', '.join(header)}); add it or "
+                "make the file again."
+            )
+        place, tabs = header.index(column), len(header) - 1
+
+        def cells() -> Iterator[str]:
+            for number, line in enumerate(text, start=2):
+                if line.count("\t") != tabs:
+                    raise DataError(
+                        f"{path}:{number}: found {line.count(chr(9)) + 1} columns, need {tabs + 1} "
+                        "as in line 1; correct the line."
+                    )
+                yield line.split("\t", place + 1)[place].rstrip("\n")
+
+        parts = [pd.Series(block, dtype="str") for block in batched(cells(), 1 << 18)]
+    return pd.concat(parts, ignore_index=True) if parts else pd.Series([], dtype="str")
+
+
+def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield lists of `size` items, the last one shorter."""
+    iterator = iter(items)
+    while block := list(islice(iterator, size)):
+        yield block
 
 
 def rows_of(ids: "pd.Series[str]", known: "pd.Series[str]", where: Path | str) -> NDArray[np.int64]:

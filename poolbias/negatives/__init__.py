@@ -44,6 +44,14 @@ def get(name: str) -> Callable[..., Any]:
     return function
 
 
+def over_all_queries(name: str) -> bool:
+    """Return whether the negatives `name` look at the candidates of all queries together.
+
+    Others judge each query's by themselves, so that queries can be taken in parts.
+    """
+    return hasattr(import_module(get(name).__module__), "figures")
+
+
 def figures(name: str, frame: pd.DataFrame, parameters: dict[str, Any]) -> dict[str, float]:
     """Return what the negatives `name` tell of themselves: `figures` of their module, if any.
 

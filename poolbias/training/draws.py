@@ -89,6 +89,10 @@ class Drawer:
             at: where in the cumulative probability of what is left, [pairs, negatives].
         """
         start, end = self.offsets[query], self.offsets[query + 1]
+        if at.shape[1] == 1 and self.candidates.uniform is not None:
+            quick = self.candidates.uniform[query].astype(bool)
+            if quick.all():  # one of so many: nothing of the table need be read
+                return start[:, None] + (at * (end - start)[:, None]).astype(np.int64)
         column = np.arange(int((end - start).max()))[None, :]
         inside = column < (end - start)[:, None]
         source = np.where(inside, start[:, None] + column, start[:, None])

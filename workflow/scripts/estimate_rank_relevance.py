@@ -8,8 +8,10 @@ from poolbias.formats.tsv import read_table, write_table
 
 def main(job: stage.Job) -> None:
     parameters = job.parameters
-    queries = read_table(job.path("queries"), ["query_id", "split", "group"])
+    queries = read_table(job.path("queries"), ["query_id", "split", "group", "kind"])
     queries = queries[queries["split"] == parameters["split"]]
+    if "kinds" in parameters:  # the sets that are judged deeply
+        queries = queries[queries["kind"].isin(parameters["kinds"])]
     if parameters["half"] is not None:
         queries = queries[queries["group"].map(half_of) == parameters["half"]]
     table = rank_relevance(

@@ -55,6 +55,6 @@ if __name__ == "__main__":
     stage.run(
         main,
         str(__doc__),
-        inputs=["paper_tables", "queries", "recall+", "rankings*", "shares+"],
+        inputs=["paper_tables", "queries", "recall+", "rankings*", "shares*"],
         outputs=["pdf", "svg", "png", "table", "manifest?"],
     )

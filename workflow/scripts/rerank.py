@@ -4,7 +4,7 @@ from poolbias import models, stage
 from poolbias.device import prepare
 from poolbias.files import files_within
 from poolbias.formats import read_run, write_run
-from poolbias.formats.tsv import read_table, rows_of
+from poolbias.formats.tsv import read_column, rows_of
 from poolbias.ranking import canonical, ties
 from poolbias.scoring import score
 from poolbias.tokens import Limits, TokenStore
@@ -22,9 +22,7 @@ def main(job: stage.Job) -> None:
     rows = {}
     for name in ("query", "document"):
         path = job.path("queries" if name == "query" else "documents")
-        rows[name] = rows_of(
-            run[f"{name}_id"], read_table(path, [f"{name}_id"])[f"{name}_id"], path
-        )
+        rows[name] = rows_of(run[f"{name}_id"], read_column(path, f"{name}_id"), path)
     run["score"] = score(
         kind.load(folder).to(device),
         kind.scores,

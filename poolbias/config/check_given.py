@@ -1,0 +1,80 @@
+"""What must fit between a collection with judgements of its own, its pool and its methods."""
+
+from collections.abc import Iterator
+
+from poolbias.config.entries import Choice
+from poolbias.config.given import Given
+from poolbias.config.given_runs import OFFICIAL, RunRetriever
+from poolbias.config.problems import Problem
+from poolbias.config.study import Study
+
+NEED_TRUTH = ("oracle", "oracle_matched", "ideal_propensity")
+
+
+def check(study: Study, choice: Choice) -> Iterator[Problem]:
+    """Yield what does not fit in one experiment."""
+    collection, pool = study.collections[choice.collection], study.pools[choice.pool]
+    method, retriever = choice.method, study.retrievers[choice.retriever]
+    official = retriever.official if isinstance(retriever, RunRetriever) else None
+    if official and OFFICIAL[official] != collection.kind:
+        yield Problem(
+            (*choice.place, "retriever"),
+            f"found {choice.retriever!r}, the official run {official}, with a collection of kind "
+            f"{collection.kind}, need one of kind {OFFICIAL[official]}; name another.",
+        )
+    if not isinstance(collection, Given):
+        if not pool.retrievers:
+            yield Problem(
+                ("pools", choice.pool, "retrievers"),
+                f"found [], need a retriever: the collection {choice.collection!r} has no "
+                "judgements but its truth; name what annotators see.",
+            )
+        return
+    if pool.retrievers and not collection.knows_truth:
+        yield Problem(
+            ("pools", choice.pool, "retrievers"),
+            f"found {pool.retrievers}, need []: in the collection {choice.collection!r} not all "
+            "that is relevant is judged, so annotators cannot be simulated; write [].",
+        )
+    for name in pool.retrievers:
+        if getattr(study.retrievers.get(name), "documents", "") == "pool_documents":
+            yield Problem(
+                ("pools", choice.pool, "retrievers"),
+                f"found {name!r}, which searches pool_documents; the collection "
+                f"{choice.collection!r} has none; name another.",
+            )
+    if method.method in NEED_TRUTH and not collection.knows_truth:
+        yield Problem(
+            (*choice.place, "method"),
+            f"found {method.method!r} with the collection {choice.collection!r}, where not all that"
+            " is relevant is judged; remove it, or say `complete: true` if everything is.",
+        )
+    if "pool" in method.reads and not pool.retrievers:
+        yield Problem(
+            (*choice.place, "method"),
+            f"found {method.method!r}, which needs to know what annotators saw; files of judgements"
+            " do not tell; remove it.",
+        )
+    yield from _ranks(study, choice, collection)
+
+
+def _ranks(study: Study, choice: Choice, collection: Given) -> Iterator[Problem]:
+    """Yield what keeps RANCE from its estimate: judgements that are too sparse, or no ranks."""
+    method = choice.method
+    if "rank_relevance" not in method.reads:
+        return
+    if not collection.deep:
+        yield Problem(
+            (*choice.place, "method"),
+            f"found {method.method!r} with the collection {choice.collection!r}, which has no "
+            "deeply judged queries to estimate P_relevant(r) on; remove it, add a test set such as "
+            "trec-dl-2019, or say `complete: true` if everything is judged.",
+        )
+    retriever = study.retrievers[choice.retriever]
+    if not getattr(retriever, "ranked", True):
+        yield Problem(
+            (*choice.place, "method"),
+            f"found {method.method!r} with the retriever {choice.retriever!r}, whose official files"
+            " list documents in random order, without ranks; use a run that has them, such as "
+            "kind: bm25.",
+        )

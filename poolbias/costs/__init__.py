@@ -1,0 +1,1 @@
+"""What a study costs before anyone pays: GPU hours, disk and memory, by table."""

@@ -1,0 +1,22 @@
+"""Tokenise one part of a large collection's documents."""
+
+from tokenizers import Tokenizer
+
+from poolbias import stage, token_shards
+from poolbias.models.pretrained import folder_of
+
+
+def main(job: stage.Job) -> None:
+    given = job.parameters
+    tokenizer = Tokenizer.from_file(str(folder_of(given["start"]) / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    job.report(
+        **token_shards.build_shard(
+            job.path("documents"), given["number"], given["shards"], tokenizer, job.path("shard")
+        )
+    )
+
+
+if __name__ == "__main__":
+    stage.run(main, str(__doc__), inputs=["documents"], outputs=["shard"])

@@ -1,0 +1,19 @@
+"""Join the shards of a large collection's tokens, and tokenise its queries."""
+
+from tokenizers import Tokenizer
+
+from poolbias import stage, token_shards
+from poolbias.models.pretrained import folder_of
+
+
+def main(job: stage.Job) -> None:
+    start = folder_of(job.parameters["start"])
+    tokenizer = Tokenizer.from_file(str(start / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    parts, queries = job.paths("shards"), job.path("queries")
+    job.report(**token_shards.join(parts, queries, tokenizer, job.path("tokens")))
+
+
+if __name__ == "__main__":
+    stage.run(main, str(__doc__), inputs=["queries", "shards+"], outputs=["tokens"])
