@@ -59,7 +59,7 @@ class Experiment:
     def limits(self) -> dict[str, int | None]:
         """The longest query, document and sequence in word pieces; None is no limit."""
         ranker = self.parameters["ranker"]
-        return {name: ranker[f"{name}_tokens"] for name in ("query", "document", "sequence")}
+        return {name: ranker.get(f"{name}_tokens") for name in ("query", "document", "sequence")}
 
 
 @dataclass(frozen=True)
