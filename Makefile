@@ -1,16 +1,20 @@
-# Two commands: `make study` installs everything and runs the default study; `make test` installs
-# everything and runs the tests. Both need Python 3.11 to 3.13 and nothing else.
+# Three commands: `make study` installs everything and runs the default study; `make test` installs
+# everything and runs the tests; `make benchmark` installs what the study is compared with and measures
+# how fast it is. They need Python 3.11 to 3.13 and nothing else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: study test check environment
+.PHONY: study test benchmark check environment
 study: $(VENV)/study.stamp
 	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake
 
 test: $(VENV)/test.stamp
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -n 2 --dist loadfile
+
+benchmark: $(VENV)/benchmark.stamp
+	$(BIN)/python -m benchmarks
 
 check: $(VENV)/test.stamp  ## formatting, lint and types
 	$(BIN)/ruff format --check .
@@ -38,4 +42,9 @@ $(VENV)/study.stamp: requirements/study.lock requirements/torch.txt requirements
 
 $(VENV)/test.stamp: requirements/test.lock $(VENV)/study.stamp
 	$(PIP) --require-hashes --no-deps -r requirements/test.lock
+	@touch $@
+
+# Without what they require: that would bring another torch.
+$(VENV)/benchmark.stamp: requirements/benchmark.lock $(VENV)/study.stamp
+	$(PIP) --require-hashes --no-deps -r requirements/benchmark.lock
 	@touch $@

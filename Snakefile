@@ -13,11 +13,14 @@ include: "rules/negatives.smk"
 include: "rules/training.smk"
 include: "rules/ranking.smk"
 include: "rules/evaluation.smk"
+include: "rules/chosen.smk"
 include: "rules/tuning.smk"
 include: "rules/shown.smk"
 include: "rules/probe.smk"
 include: "rules/figures.smk"
+include: "rules/tabled.smk"
 include: "rules/tables.smk"
+include: "rules/measured.smk"
 include: "rules/claims.smk"
 include: "rules/filters.smk"
 include: "rules/report.smk"
@@ -78,13 +81,17 @@ rule all:
 
 rule doctor:
     """What this machine lacks for the study, and how to mend it; fails if it cannot run."""
+    log:
+        text="results/logs/doctor/doctor.log",
     localrule: True
+    conda:
+        "workflow/envs/poolbias.yaml"
     params:
         overrides=get_json(dict(workflow.config_settings.config or {})),
         configfile=get_configfile(),
     shell:
         "python -m poolbias doctor --configfile {params.configfile:q} "
-        "--overrides {params.overrides:q}"
+        "--overrides {params.overrides:q} 2>&1 | tee {log.text}"
 
 
 include: "rules/sharing.smk"

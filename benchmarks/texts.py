@@ -1,6 +1,8 @@
 """The texts of the embedded study, and pairs of them at their real lengths."""
 
+import contextlib
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,6 +14,7 @@ from poolbias import tokens
 from poolbias.candidates import Candidates
 from poolbias.collections import build
 from poolbias.config.model import HpoCollection
+from poolbias.files import read_json, write_json
 from poolbias.models.pretrained import folder_of
 from poolbias.tokens import Limits, TokenStore
 
@@ -40,27 +43,43 @@ class Texts:
         )
 
 
-@cache
-def texts() -> Texts:
-    """Build the default collection, its token store and a table of random candidates."""
+@contextlib.contextmanager
+def built() -> Iterator[Path]:
+    """Yield a folder of the default collection's texts and tokens, removed after the block."""
     section = HpoCollection()
     collection = build(section.kind, section.model_dump(exclude={"kind"}))
     documents, queries = list(collection.documents["text"]), list(collection.queries["text"])
-    folder = Path(tempfile.mkdtemp(prefix="poolbias-benchmark-"))
-    tokens.build(documents, queries, folder_of(START) / "tokenizer.json", folder / "tokens")
-    table = _candidates(len(queries), len(documents))
+    with tempfile.TemporaryDirectory(prefix="poolbias-benchmark-") as name:
+        folder = Path(name)
+        tokens.build(documents, queries, tokenizer_file(), folder / "tokens")
+        write_json(folder / "texts.json", {"queries": queries, "documents": documents})
+        yield folder
+
+
+@cache
+def load(folder: Path) -> Texts:
+    """Return the texts of a folder that `built` made, with a table of random candidates."""
+    found = read_json(folder / "texts.json")
+    queries, documents = found["queries"], found["documents"]
+    table = candidates(len(queries), len(documents), NEGATIVES)
     return Texts(queries, documents, TokenStore(folder / "tokens"), table)
 
 
-def _candidates(queries: int, documents: int) -> Candidates:
+def tokenizer_file() -> Path:
+    """Return the tokenizer's file."""
+    return folder_of(START) / "tokenizer.json"
+
+
+def candidates(queries: int, documents: int, each: int) -> Candidates:
+    """Return a table of `each` random candidates and one positive per query."""
     generator = np.random.default_rng(1)
-    total = queries * NEGATIVES
+    total = queries * each
     return Candidates(
         query_rows=np.arange(queries, dtype=np.int32),
-        offsets=np.arange(0, total + 1, NEGATIVES),
+        offsets=np.arange(0, total + 1, each),
         documents=generator.integers(documents, size=total).astype(np.int32),
-        ranks=np.tile(np.arange(1, NEGATIVES + 1, dtype=np.int32), queries),
-        probability=np.full(total, 1 / NEGATIVES, dtype=np.float32),
+        ranks=np.tile(np.arange(1, each + 1, dtype=np.int32), queries),
+        probability=np.full(total, 1 / each, dtype=np.float32),
         positive_offsets=np.arange(queries + 1),
         positives=generator.integers(documents, size=queries).astype(np.int32),
         relevant=None,

@@ -144,8 +144,8 @@ def _restore(folder: Path, results: Path) -> int:
         f"{len(done.files)} files of study {done.study} restored below {results}/restored/; "
         "Snakemake reads them where nothing of their path was made here.\n"
     )
-    for sentence in done.sentences():
-        sys.stderr.write(f"{sentence}\n")
+    if done.refused:
+        sys.stderr.write(f"{done.sentence()}\n")
     return int(bool(done.refused))
 
 

@@ -4,9 +4,10 @@ A lease is a file `<name>.<generation>` in a folder that all jobs share. Who mak
 next generation holds it; that is made by a hard link, which is atomic on NFS too, and a link that
 was made although the server's answer was lost is recognised by its inode. The holder rewrites its
 file every few seconds. A lease may be taken over when its holder gave it back, when the holder is a
-process of this machine that is gone, or an earlier start of the same Slurm job, or when its file
-stayed as it is for `patience` on the watcher's own clock, so that clocks need not agree. A holder
-that slept through this finds a newer generation, and stops instead of writing.
+process of this machine that is gone, or an earlier start of the same Slurm job, or, if it is
+elsewhere, when its file stayed as it is for `patience` on the watcher's own clock, so that clocks
+need not agree. A holder that slept through this finds a newer generation, and stops instead of
+writing.
 """
 
 import contextlib
@@ -162,14 +163,14 @@ def _take(folder: Path, name: str, patience: float, look: float) -> Lease:
 
 
 def _is_free(holder: dict[str, Any], silent: bool) -> bool:
-    if holder.get("released") or silent:
+    if holder.get("released"):
         return True
     mine = owner()
     if mine["slurm_job"] and holder.get("slurm_job") == mine["slurm_job"]:
         return bool(holder.get("pid") != mine["pid"])  # Slurm started this job anew
     if mine["machine"] and holder.get("machine") == mine["machine"]:
-        return _started(holder.get("pid", 0)) != holder.get("started")
-    return False
+        return _started(holder.get("pid", 0)) != holder.get("started")  # stopped is not gone
+    return silent
 
 
 def _link(path: Path) -> bool:

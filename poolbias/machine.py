@@ -6,7 +6,16 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
-_VERSIONS = ["numpy", "scipy", "pandas", "torch", "transformers", "tokenizers", "ir-measures", "pyserini"]
+_VERSIONS = [
+    "numpy",
+    "scipy",
+    "pandas",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "ir-measures",
+    "pyserini",
+]
 
 
 def versions() -> dict[str, str]:

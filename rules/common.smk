@@ -92,8 +92,8 @@ def get_restored():
     """Return the restored files that stand in for results, by their path from `results` on."""
     found = restoring.usable(Path("results"), Path(workflow.basedir))
     for study in found:
-        for sentence in study.sentences():
-            logger.warning(sentence)
+        if study.refused:
+            logger.warning(study.sentence())
     return {name for study in found for name in study.files}
 
 

@@ -1,40 +1,6 @@
 # The report: one page of all results.
 
 
-def get_report_tables():
-    """Return the tables of the study that the report shows, by what is made of each."""
-    shown = [
-        rules.table_1,
-        rules.table_2,
-        rules.table_3,
-        rules.table_4,
-        rules.table_filters,
-    ]
-    return {
-        kind: [getattr(rule.output, kind) for rule in shown]
-        for kind in ("table", "manifest")
-    }
-
-
-def get_report_figures():
-    """Return the figures of the study that the report shows, by what is made of each."""
-    shown = [rules.figure_1, rules.figure_3, rules.figure_4, rules.figure_5]
-    return {
-        kind: [getattr(rule.output, kind) for rule in shown]
-        for kind in ("svg", "table", "manifest")
-    }
-
-
-def get_report_hash():
-    """Return the hash of what the report is made with, beside code: no input files."""
-    root = Path(workflow.basedir)
-    made_with = [
-        root / "poolbias" / "report" / "templates",
-        root / "docs" / "differences.md",
-    ]
-    return hash_of([sha256_of(path) for path in made_with], 16)
-
-
 rule report:
     """One self-contained page: verdicts, figures, tables, and the files behind every number."""
     input:
@@ -67,7 +33,7 @@ rule report:
         json=get_stage_json(
             "report",
             study=STUDY.study,
-            settings=STUDY.model_dump(mode="json"),
+            settings=json.dumps(STUDY.model_dump(mode="json")),
             systems=pack(get_measured()),
             marks=[MEASURES, DEPTHS],
         ),

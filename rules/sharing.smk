@@ -1,7 +1,6 @@
 # Sharing: what two runs of Snakemake on one results folder want is made once. Comes last, since it
 # asks all rules what this study makes.
-from poolbias import sharing
-from poolbias.errors import told
+from poolbias import errors, sharing
 
 RUN = None
 if sharing.runs_jobs(
@@ -10,7 +9,7 @@ if sharing.runs_jobs(
     try:
         RUN = sharing.enter(Path("results"))
     except OSError as error:
-        raise WorkflowError(told(error)) from None
+        raise WorkflowError(errors.told(error)) from None
     RUN.wait(lambda file: any(rule.is_producer(file) for rule in workflow.rules))
 
 

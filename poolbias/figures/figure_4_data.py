@@ -12,8 +12,8 @@ from poolbias.evaluation.sensitivity import Variance, ratio, variance
 from poolbias.figures.parts import LABELS, NOT_RUN, TRUTH
 
 COLUMNS = [
-    *("panel", "series", "option", "x", "judgements", "measure", "source", "status"),
-    *("value", "low", "high", "queries", "groups", "seeds", "note"),
+    *("panel", "series", "option", "x", "retriever", "judgements", "measure", "source"),
+    *("status", "value", "low", "high", "queries", "groups", "seeds", "note"),
 ]
 NUMBERS = ["x", "value", "low", "high"]
 COUNTS = ["queries", "groups", "seeds"]
@@ -59,6 +59,7 @@ def build_data(
     for judgements in (TRUTH, LABELS):
         own = systems[(systems["measure"] == measure) & (systems["judgements"] == judgements)]
         about = {"judgements": judgements, "measure": measure, "source": "ours"}
+        about["retriever"] = " ".join(sorted(set(systems["retriever"].astype("str"))))
         series: Series = {}
         for point in ordered.to_dict("records"):
             system = own[own["experiment"] == point["experiment"]]
@@ -74,7 +75,7 @@ def build_data(
         rows += _ratios(about, series, resamples)
     frame = pd.DataFrame([*rows, *_paper(paper)], columns=COLUMNS)
     frame = frame.astype(dict.fromkeys(COUNTS, "Int64") | dict.fromkeys(NUMBERS, "float64"))
-    return frame.fillna({"series": "", "option": "", "note": ""})
+    return frame.fillna({"series": "", "option": "", "retriever": "", "note": ""})
 
 
 Series = dict[tuple[str, str], list[pd.DataFrame]]  # by name and panel, a system per value
@@ -141,12 +142,11 @@ def _ratios(about: dict[str, Any], series: Series, resamples: int) -> Iterator[d
                 yield told | {"status": NOT_RUN, "note": FEW}
                 continue
             found, above, _ = ratio(over_eta, over_tau, resamples=resamples)
-            yield told | {"status": "mean", "seeds": above.seeds} | _ratio_numbers(found._asdict())
-
-
-def _ratio_numbers(found: dict[str, float]) -> dict[str, Any]:
-    note = "no variance over either" if np.isnan(found["value"]) else ""
-    return found | {"note": note}
+            note = "no variance over either" if np.isnan(found.value) else ""
+            own = over_eta[0]  # all points have the same queries
+            counts = {"queries": own["query_id"].nunique(), "groups": own["group"].nunique()}
+            told |= {"status": "mean", "note": note, "seeds": above.seeds} | counts
+            yield told | found._asdict()
 
 
 def _paper(paper: pd.DataFrame) -> Iterator[dict[str, Any]]:

@@ -14,18 +14,8 @@ from poolbias.figures.parts import NOT_RUN
 from poolbias.formats.tsv import read_table
 
 COLUMNS = [
-    *(
-        "panel",
-        "method",
-        "name",
-        "source",
-        "statement",
-        "among",
-        "measure",
-        "status",
-        "step",
-        "seed",
-    ),
+    *("panel", "retriever", "pool", "method", "name", "source", "statement", "among", "measure"),
+    *("status", "step", "seed"),
     *("query_id", "document_id", "rank", "relevant", "labelled", "pooled", "paired"),
     *("value", "low", "high", "queries", "left_out", "groups", "seeds", "note"),
 ]
@@ -173,7 +163,17 @@ def _training(trainings: Sequence[Coupled]) -> list[dict[str, Any]]:
 def _premises(premises: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of the last step, as they are, in the columns of the figure."""
     last = premises[premises["step"] == premises["step"].max()]
-    names = ["method", "source", "statement", "among", "measure", "status", "step"]
+    names = [
+        "retriever",
+        "pool",
+        "method",
+        "source",
+        "statement",
+        "among",
+        "measure",
+        "status",
+        "step",
+    ]
     names += ["low", "high", "queries", "left_out", "groups", "seeds"]
     return [
         {"panel": PREMISES, "name": row["premise"], "value": row["mean"]}

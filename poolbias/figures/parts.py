@@ -85,7 +85,8 @@ def told_interval(groups: "pd.Series[int]", seeds: int) -> str:
 def write(axis: Axes, x: float, y: float, text: str, lacking: bool = False) -> None:
     """Write a small text that begins at a point; in grey italics where something is lacking."""
     look = {"style": "italic", "color": style.GREY} if lacking else {"color": style.BLACK}
-    axis.text(x, y, text, va="center", fontsize=SMALL, fontdict=look)
+    ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # above lines of the grid
+    axis.text(x, y, text, va="center", fontsize=SMALL, fontdict=look, bbox=ground)
 
 
 def say(axis: Axes, text: str) -> None:

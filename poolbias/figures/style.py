@@ -96,7 +96,7 @@ _METHODS = {
     "cet": PURPLE,  # where the form is not known
     "rocketqa": VERMILION,
 }
-_CET = re.compile(r"cet-(paper|released)-tau([0-9.e+-]+?)(-.+)?")
+_CET = re.compile(r"cet-(paper|released)-tau([0-9.]+(?:e[+-]?[0-9]+)?)(-.+)?")
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ gradients to those of transformers.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -19,8 +19,6 @@ from poolbias.models.attention import Bucket, attend
 from poolbias.models.dropout import Masks
 
 Kind = torch.dtype
-# Casts of parameters for passes without gradients, with the versions that they were made from.
-_KEPT = "poolbias_cast"  # attribute of the parameter
 
 
 def encode(
@@ -63,26 +61,7 @@ def states(
 
 def linear(values: Tensor, layer: nn.Linear, kind: Kind) -> Tensor:
     """Return a linear layer's result in the precision `kind`; its weights stay float32."""
-    return F.linear(values, _cast(layer.weight, kind), _cast(layer.bias, kind))
-
-
-def _cast(parameter: Tensor, kind: Kind) -> Tensor:
-    """Return a parameter in `kind`; without gradients it is cast once for all batches."""
-    if torch.is_grad_enabled() or parameter.dtype == kind:
-        return parameter.to(kind)
-    return _kept(parameter, (parameter,), kind, lambda: parameter.to(kind))
-
-
-def _kept(
-    owner: Tensor, made_from: tuple[Tensor, ...], kind: Kind, make: Callable[[], Tensor]
-) -> Tensor:
-    """Return what `make` returns, made again only when a parameter that it is made from changed."""
-    versions = (kind, *(parameter._version for parameter in made_from))
-    kept: tuple[object, Tensor] = getattr(owner, _KEPT, (None, owner))
-    if kept[0] != versions:
-        kept = (versions, make())
-        setattr(owner, _KEPT, kept)
-    return kept[1]
+    return F.linear(values, layer.weight.to(kind), layer.bias.to(kind))
 
 
 def _embed(embeddings: Any, ids: Tensor, types: Tensor, positions: Tensor) -> Tensor:
@@ -107,12 +86,8 @@ def _project(values: Tensor, inner: Any, heads: int, kind: Kind) -> Tensor:
 
 def _joined(parameters: tuple[Tensor, ...], scale: float, kind: Kind) -> Tensor:
     """Return the parameters of queries, scaled, of keys and of values, one below the other."""
-
-    def make() -> Tensor:
-        query, key, value = parameters
-        return torch.cat([query * scale, key, value]).to(kind)
-
-    return make() if torch.is_grad_enabled() else _kept(parameters[0], parameters, kind, make)
+    query, key, value = parameters
+    return torch.cat([query * scale, key, value]).to(kind)
 
 
 def add(new: Tensor, old: Tensor, norm: nn.LayerNorm, masks: Masks) -> Tensor:

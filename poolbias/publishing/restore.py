@@ -6,7 +6,6 @@ code of now would make the same; a stage that would make them is then not run.
 """
 
 import hashlib
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,15 +34,17 @@ class Restored:
     refused: dict[str, list[str]] = field(default_factory=dict)
     commits: set[str] = field(default_factory=set)
 
-    def sentences(self) -> list[str]:
-        """Return a sentence for each set of stages whose code differs, with what to do."""
-        counts = Counter(", ".join(stages) for stages in self.refused.values())
+    def sentence(self) -> str:
+        """Return what was refused, why, and what to do; nothing where nothing was."""
+        if not self.refused:
+            return ""
+        stages = ", ".join(sorted({stage for each in self.refused.values() for stage in each}))
         commits = ", ".join(sorted(commit.rstrip("+")[:12] for commit in self.commits))
-        return [
-            f"study {self.study}: of its published files {count} are not used, since other code of "
-            f"{stages} made them than is here: work at commit {commits}, or make them again."
-            for stages, count in counts.items()
-        ]
+        return (
+            f"study {self.study}: {len(self.refused)} of its published files are not used, since "
+            f"other code than is here made them ({stages}): work at commit {commits}, or make them "
+            "again."
+        )
 
 
 def restore(folder: Path, results: Path, root: Path) -> Restored:

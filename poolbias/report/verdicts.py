@@ -1,6 +1,6 @@
 """The claims of a study for the report: an overview, then each claim with its rows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,11 +91,7 @@ def _run(name: str, rows: pd.DataFrame, witnesses: Witnesses) -> Table:
 
 def _cells(row: Mapping[Any, Any], witnesses: Witnesses) -> list[Cell]:
     sources = [source for source in str(row["sources"]).split("; ") if source]
-    links = tuple(
-        Link(source.rpartition("/")[2], anchor)
-        for source in sources
-        if (anchor := witnesses.anchor(source))
-    )
+    links = tuple(_source_links(sources, witnesses))
     href = links[0].href if links else "#figures"
     place = ", ".join(str(row[key]) for key in ("retriever", "ranker") if row[key] != "-")
     pool = f"pool {row['pool']}" if row["pool"] != "-" else ""
@@ -120,6 +116,16 @@ def _cells(row: Mapping[Any, Any], witnesses: Witnesses) -> list[Cell]:
         ),
         Cell(str(row["paper"]) or "–", key=str(row["paper"]), kind="number"),
     ]
+
+
+def _source_links(sources: Sequence[str], witnesses: Witnesses) -> Iterator[Link]:
+    """Yield links to the files of systems, named by method, and further where methods are alike."""
+    parts = [source.split("/", 4) for source in sources]  # a method's options hold no `/`
+    methods = [method for *_, method in parts]
+    for source, (_, _, pool, retriever, method) in zip(sources, parts, strict=True):
+        if anchor := witnesses.anchor(source):
+            alone = methods.count(method) == 1
+            yield Link(method if alone else f"{method} ({retriever}, pool {pool})", anchor)
 
 
 def _lacking(name: str, rows: pd.DataFrame) -> Table:

@@ -1,9 +1,11 @@
 """Snakemake on the cluster of cluster.sh: started, watched, hit, and what it left."""
 
+import contextlib
 import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -27,7 +29,7 @@ TAKEN = "nothing is trained"
 def cluster(*words):
     """Run cluster.sh."""
     done = subprocess.run(
-        [ROOT / "tests" / "slurm" / "cluster.sh", *words],
+        ["bash", ROOT / "tests" / "slurm" / "cluster.sh", *words],
         capture_output=True,
         text=True,
         check=False,
@@ -76,6 +78,7 @@ class Study:
         self.configfile = configfile
         self.targets = list(targets)  # rankings
         self.outputs = 0
+        self.groups = []
 
     def snakemake(self, *words, output=None):
         """Start Snakemake; its output goes to a file, which the processes that it starts share."""
@@ -92,9 +95,19 @@ class Study:
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 env=os.environ | {"COLUMNS": "200"},
+                start_new_session=True,
             )
+        self.groups.append(process.pid)
         process.told = output.read_text
         return process
+
+    def clean_up(self):
+        """End what a test that failed left running."""
+        if shutil.which("scancel") and Path("/etc/slurm/slurm.conf").exists():
+            subprocess.run(["scancel", "--user=root"], check=False)
+        for group in self.groups:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
 
     def finish(self, *words, output=None):
         """Run Snakemake to its end; return what it said."""
@@ -113,7 +126,7 @@ class Study:
     def copy(self, folder):
         """Return a copy of the study up to its trainings, which are to be done."""
         shutil.copytree(self.folder, folder, ignore=shutil.ignore_patterns("output-*.txt"))
-        for name in ("rankers", "rankings", "metrics", "checkpoints"):
+        for name in ("rankers", "rankings", "checkpoints"):
             shutil.rmtree(folder / "results" / name, ignore_errors=True)
         return Study(folder, self.configfile, self.targets)
 

@@ -35,4 +35,6 @@ def reference(tmp_path_factory):
 @pytest.fixture
 def study(reference, tmp_path):
     """A copy of it whose trainings are still to be done: six jobs."""
-    return reference.copy(tmp_path / "study")
+    copy = reference.copy(tmp_path / "study")
+    yield copy
+    copy.clean_up()

@@ -165,3 +165,39 @@ def test_attention_of_each_sequence_equals_torchs_own():
             found[start : start + length], expected.transpose(0, 1).reshape(length, 8)
         )
         start += length
+
+
+@pytest.mark.parametrize("precision", ["float32", "bf16"])
+def test_scores_follow_an_optimiser_that_bumps_no_version(precision):
+    ranker = one().eval()
+    weight = ranker.bert.encoder.layer[0].attention.self.query.weight
+    optimiser = torch.optim.AdamW(ranker.parameters(), lr=0.01, fused=True)
+    with torch.no_grad():
+        before = KIND.scores(ranker, sequences(), precision)
+    KIND.scores(ranker, sequences(), precision).sum().backward()
+    version = weight._version
+    optimiser.step()
+    assert weight._version == version  # so casts that are kept cannot go by it
+    with torch.no_grad():
+        found = KIND.scores(ranker, sequences(), precision)
+    expected = KIND.scores(ranker, sequences(), precision).detach()
+    assert float((expected - before).abs().max()) > 0.01
+    assert torch.equal(found, expected)
+    with torch.inference_mode():
+        assert torch.equal(KIND.scores(ranker, sequences(), precision), expected)
+
+
+def test_a_pass_without_gradient_sees_the_weights_of_the_last_step():
+    ranker = one({"dropout": 0.0})
+    optimiser = torch.optim.AdamW(ranker.parameters(), lr=1e-3, fused=True)
+    with torch.no_grad():
+        before = KIND.scores(ranker.eval(), sequences(), "bf16")
+    KIND.scores(ranker.train(), sequences(), "bf16").sum().backward()
+    optimiser.step()
+    with torch.no_grad():
+        found = KIND.scores(ranker.eval(), sequences(), "bf16")
+    copy = one({"dropout": 0.0}).eval()
+    copy.load_state_dict(ranker.state_dict())
+    with torch.no_grad():
+        assert torch.equal(found, KIND.scores(copy, sequences(), "bf16"))
+    assert not torch.equal(found, before)

@@ -70,7 +70,8 @@ def test_experiments_prints_names_states_and_what_differs(results, capsys):
     assert "The same in all: collection hpo; pool outside; ranker bert;" in "\n".join(lines)
     total = len(expand(load(SMOKE)))
     assert lines[-2] == (
-        f"Study smoke: {total} experiments, {total} trainings: 1 done, 1 stale, {total - 2} missing."
+        f"Study smoke: {total} experiments, {total} trainings: 1 done, 1 stale, "
+        f"{total - 2} missing."
     )
 
 

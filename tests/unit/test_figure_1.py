@@ -199,6 +199,21 @@ def test_drawing_shows_the_table():
     assert heights == sorted(heights)  # truth above labels, weakest retriever on top
 
 
+def test_many_retrievers_have_lines_of_their_own_that_are_named_beside_them():
+    names = ["bm25", "dense", "repbert", "ance", "adore", "star", "de"]
+    recall = [recall_of(name, "truth", p=0.9) for name in names]
+    shares = [shares_of(name, ("p", 10, 8, 2), ("p", 50, 40, 4)) for name in names]
+    for count, legends in ((3, [True]), (4, [False, True]), (7, [False, True])):
+        figure = draw(build(recall, [], shares[:count], names[:count]))
+        depths = figure.axes[4:]
+        assert [axis.get_legend() is not None for axis in depths] == legends
+        lines = [line for line in depths[0].lines if line.get_linestyle() != "None"]
+        looks = {
+            (line.get_color(), line.get_marker(), line.get_markerfacecolor()) for line in lines
+        }
+        assert len(looks) == count
+
+
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_no_text_leaves_the_page_or_lies_on_another(count):
     names = ["bm25", "dense", "repbert", "ance", "tct-colbert-v2"][:count]

@@ -123,6 +123,13 @@ def test_paper_values_are_those_of_its_table():
     assert pick(paper, measure="relative gain")["value"].tolist() == [0.085, 0.035]
 
 
+def test_no_panel_of_ours_leaves_the_papers():
+    frame = build(measures={"truth": [], "labels": []})
+    assert set(frame["panel"]) == {"paper"}
+    assert "no ranker has run yet" in caption(frame)
+    assert "Paper: ANCE, without and with CET (its form is not known)" in texts(draw(frame))
+
+
 def test_two_rankers_of_one_name_are_told():
     twice = pd.concat([SYSTEMS, system("naive", [0, 0, 0, 0], seed=3, experiment="other")])
     with pytest.raises(DataError, match=r"dense naive is of several rankers \(dense\.naive and"):

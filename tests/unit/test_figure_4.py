@@ -95,6 +95,7 @@ def test_variances_and_their_ratio_by_hand():
     assert ratio["series"] == "rocketqa-pair / cet-paper"
     assert ratio["value"] == pytest.approx((observed - seeds) / 0.005)
     assert ratio["low"] < ratio["value"] < ratio["high"]
+    assert ratio[["queries", "groups", "seeds", "retriever"]].tolist() == [4, 2, 2, "dense"]
 
 
 def test_one_seed_takes_no_variance_off():

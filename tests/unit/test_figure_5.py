@@ -8,8 +8,9 @@ import pytest
 from drawings import ROOT, misplaced, run_script, texts
 
 from poolbias import probe
+from poolbias.errors import DataError
 from poolbias.evaluation import premises
-from poolbias.figures.figure_5 import Coupled, build_data, caption, draw, read_data
+from poolbias.figures.figure_5 import Coupled, build_data, caption, draw, read_data, read_training
 from poolbias.formats.tsv import read_table, write_table
 
 PAPER = read_table(ROOT / "config" / "paper_tables.tsv", ["place"])
@@ -122,6 +123,18 @@ def test_truth_that_training_does_not_know_is_not_run():
     lacking = pick(own, status="not run")
     assert lacking["name"].tolist() == ["false negatives"]
     assert "truth of training queries is not known" in lacking["note"].iloc[0]
+
+
+def test_a_training_is_read_from_its_file(tmp_path):
+    path = tmp_path / "training.tsv"
+    write_table(path, training(4).assign(loss_r=1.0))
+    read = read_training(path)
+    pd.testing.assert_frame_equal(read[training().columns.tolist()], training(4))
+    write_table(path, training(4)[["step"]])
+    assert read_training(path).columns.tolist() == ["step"]
+    write_table(path, training(4).astype("object").assign(w_r_true_negatives_mean="x"))
+    with pytest.raises(DataError, match=r"training\.tsv: .*train this ranker again"):
+        read_training(path)
 
 
 def test_premises_are_those_of_the_table():

@@ -16,7 +16,7 @@ SCRIPTS = sorted((ROOT / "workflow" / "scripts").glob("*.py"))
 RULES = [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))]
 LONGEST = 300  # lines of a module
 EVERYWHERE = {"registry", "stage", "device"}  # they serve all floors
-FOR_RULES = {"environment", "fingerprint", "stages", "publishing"}  # they serve the rules, above all floors
+FOR_RULES = {"environment", "stages", "sharing", "why", "publishing"}  # above all floors
 DIRECTIVES = ("log", "benchmark", "conda", "threads", "resources", "message")
 RESOURCES = ("mem_mb", "runtime", "cpus_per_task")
 

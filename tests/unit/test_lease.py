@@ -136,6 +136,14 @@ def test_a_process_id_that_another_process_has_now_is_no_sign_of_life(tmp_path, 
     assert wait_of(tmp_path, clock) == 0
 
 
+def test_a_process_of_this_machine_that_is_stopped_is_not_given_up(tmp_path, clock):
+    parent = lease.owner() | {"pid": os.getppid()}
+    started = Path(f"/proc/{parent['pid']}/stat").read_text().rpartition(")")[2].split()[19]
+    sign(tmp_path, machine=parent["machine"], pid=parent["pid"], started=started)
+    with pytest.raises(AssertionError, match="waits for ever"):
+        wait_of(tmp_path, clock)
+
+
 def test_a_holder_elsewhere_is_given_up_after_the_patience_and_not_before(tmp_path, clock):
     sign(tmp_path)
     clock.events = {seconds: partial(sign, tmp_path, beats=seconds) for seconds in (100, 390)}

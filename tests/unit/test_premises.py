@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from poolbias.errors import DataError
 from poolbias.evaluation import premises
 from poolbias.formats.tsv import read_table, write_table
 
@@ -73,9 +74,9 @@ def test_a_pool_that_is_not_known_leaves_its_premises_out():
     }
 
 
-def measured(*probes, depth=5):
+def measured(*probes, depth=5, resamples=2000):
     values, probed = premises.measure([(SYSTEM | {"seed": n}, p) for n, p in probes], depth)
-    return premises.summarise(values, probed, QUERIES, resamples=200)
+    return premises.summarise(values, probed, QUERIES, resamples=resamples)
 
 
 def test_means_intervals_and_queries_left_out_by_hand():
@@ -126,8 +127,13 @@ def test_the_stage_writes_both_tables(tmp_path):
         text=True,
     )
     assert done.returncode == 0, done.stderr
+    again = premises.read_premises(tmp_path / "premises.tsv")
+    pd.testing.assert_frame_equal(again, measured((1, PROBE)), check_dtype=False)
     table = read_table(tmp_path / "premises.tsv", premises.COLUMNS).set_index("premise")
     assert table.loc["selection_by_r", "mean"] == "0.250000"
     assert len(table) == len(premises.PREMISES)
+    write_table(tmp_path / "wrong.tsv", again.astype("object").assign(mean="x"))
+    with pytest.raises(DataError, match=r"wrong\.tsv: .*measure the premises again"):
+        premises.read_premises(tmp_path / "wrong.tsv")
     values = read_table(tmp_path / "per_query.tsv.gz", ["seed", "step", "premise", "value"])
     assert len(values) == len(BY_HAND)

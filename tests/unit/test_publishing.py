@@ -291,10 +291,10 @@ def test_what_other_code_made_is_refused_in_a_sentence(world):
     fresh = folder / "clone" / "results"
     done = restore(folder / "out", fresh, changed)
     assert (done.files, done.refused) == ([OF_RUN], {of_ranking(naive): ["train"]})
-    assert done.sentences() == [
-        "study tiny: of its published files 1 are not used, since other code of train made them "
-        "than is here: work at commit 0123456789ab, or make them again."
-    ]
+    assert done.sentence() == (
+        "study tiny: 1 of its published files are not used, since other code than is here made "
+        "them (train): work at commit 0123456789ab, or make them again."
+    )
     assert not (fresh / "restored" / of_ranking(naive)).exists()
     assert used(fresh, changed) == [OF_RUN]
 
@@ -308,7 +308,7 @@ def test_code_that_changes_after_a_restore_is_seen(world):
     changed = code(folder / "changed", constant=2)
     (found,) = usable(fresh, changed)
     assert (found.files, list(found.refused)) == ([OF_RUN], [of_ranking(naive)])
-    assert "published files 1 are not used, since other code of train" in found.sentences()[0]
+    assert "1 of its published files are not used" in found.sentence()
 
 
 def test_a_file_made_here_comes_first(world):
@@ -403,9 +403,6 @@ def test_the_commands(world, monkeypatch, capsys):
     assert "2 files of study tiny restored below" in capsys.readouterr().out
     monkeypatch.setattr(command_line, "ROOT", code(folder / "changed", constant=2))
     assert command_line.main(["restore", str(out), "--results", str(clone)]) == 1
-    assert (
-        "of its published files 1 are not used, since other code of train"
-        in capsys.readouterr().err
-    )
+    assert "made them (train): work at commit 0123456789ab" in capsys.readouterr().err
     assert command_line.main(["restore", str(folder / "none"), "--results", str(clone)]) == 1
     assert "manifest.json: no such file" in capsys.readouterr().err

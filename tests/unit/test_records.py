@@ -15,6 +15,7 @@ from poolbias import records
 from poolbias.errors import DataError
 from poolbias.files import sweep, write_json
 from poolbias.parameters import by_hand, code
+from poolbias.stage import Job
 
 ROOT = Path(__file__).resolve().parents[2]
 ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # of FIPS 180-4
@@ -109,6 +110,8 @@ def main(job):
     limits["document"]
     (job.path("target").parent / "beside").write_text("beside")
     job.also_made(job.path("target").parent / "beside")
+    if job.parameters.get("keeps"):
+        exec(KEEPS)
     if job.parameters.get("dies"):
         os._exit(9)
 
@@ -132,6 +135,7 @@ def start(folder, parameters, imports="", **options):
         [
             *(sys.executable, "workflow/scripts/toy.py", "--parameters", "parameters.json"),
             *("--source", "results/source", "--target", "results/target", "--log", "toy.log"),
+            *("--checkpoints", "kept"),
         ],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(folder)},
@@ -262,3 +266,27 @@ def test_a_record_is_json_for_people_too(results):
     text = (results.parent / ".records" / "runs" / "index.json").read_text()
     assert json.loads(text)["files"]["part/c"]["bytes"] == 2
     assert text.startswith('{\n "bytes": 3,')
+
+
+def test_unfinished_work_is_named_by_all_that_makes_the_result(tmp_path):
+    def folder(**changes):
+        fields = {"parameters": {"a": 1}, "modules": {"m": "1"}, "hashes": {Path("x"): "1f"}}
+        fields |= {"checkpoints": tmp_path} | changes
+        job = Job("toy", fields.pop("parameters"), {"in": [Path("x")]}, ["in"], {}, **fields)
+        return job.unfinished()
+
+    assert folder().parent == tmp_path
+    assert folder().name.startswith("toy-")
+    assert folder() == folder(parameters={"a": 1.0})  # one value, two spellings
+    changes = [{"parameters": {"a": 2}}, {"modules": {"m": "2"}}, {"hashes": {Path("x"): "2e"}}]
+    assert len({folder(), *(folder(**change) for change in changes)}) == 4
+    assert folder(checkpoints=None) is None
+
+
+def test_what_was_unfinished_is_removed_when_the_stage_has_finished(tmp_path):
+    unfinished = "job.unfinished().mkdir(parents=True); print(job.unfinished(), file=sys.stderr)"
+    status, told = run(tmp_path, {**GOOD, "keeps": True}, imports=f"KEEPS = {unfinished!r}")
+    assert status == 0
+    kept = [line for line in told.splitlines() if line.startswith("kept/toy-")]
+    assert len(kept) == 1
+    assert list((tmp_path / "kept").iterdir()) == []

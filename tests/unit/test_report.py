@@ -5,6 +5,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from sample_study import FORM, NAIVE, ROOT, SVG, make
 
@@ -162,6 +163,17 @@ def test_verdicts_come_first_and_are_counted(sample):
     assert [text for _, text in lacking[1]][2:] == [
         *("rance over naive" + "bert", "the study has no rance on hpo", "+0.0110")
     ]
+
+
+def test_systems_of_one_method_are_told_apart(sample):
+    _, contents, page = sample
+    frame = pd.read_csv(contents.claims, sep="\t", dtype="str", keep_default_na=False)
+    one = frame["sources"][0].split("; ")[1]
+    frame.loc[0, "sources"] = f"{one}; {one.replace('naive', 'other')}; {one}"
+    frame.to_csv(contents.claims, sep="\t", index=False)
+    row = table(Page(build(contents, page)).root, "run-cet_helps")[1]
+    links = [link.words() for link in row[2][0].all("a")]
+    assert links == ["naive (dense, pool outside)"] * 2  # `other` is no system of the study
 
 
 def test_numbers_lead_to_the_files_of_their_systems(sample):

@@ -2,6 +2,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
+from poolbias.errors import DataError
 from poolbias.figures import style
 
 
@@ -65,3 +66,37 @@ def test_names_for_people():
     assert style.measure_name("nDCG@10") == "nDCG@10"
     assert style.retriever_name("bm25") == "BM25"
     assert style.retriever_name("mine") == "mine"
+
+
+def test_twelve_lines_are_told_apart():
+    looks = [style.line(number) for number in range(12)]
+    keys = [(str(look), look.get("markerfacecolor")) for look in looks]
+    assert len(set(keys)) == 12
+    assert looks[6]["marker"] == looks[0]["marker"]
+    assert (looks[6]["markerfacecolor"], looks[0].get("markerfacecolor")) == ("white", None)
+
+
+def test_methods_for_people():
+    assert style.method_name("cet-paper-tau1") == "CET paper, τ = 1"
+    assert style.method_name("cet-released-tau0.5-clip10") == "CET released, τ = 0.5, clip10"
+    assert style.method_name("cet-paper-tau1e-05") == "CET paper, τ = 1e-05"
+    assert style.method_name("rocketqa-pair-eta0.1") == "RocketQA-pair-eta0.1"
+    assert style.method_name("naive") == "naive"
+    colours = ["naive", "cet-paper-tau1", "cet-released-tau10", "cet", "rocketqa-pair", "other"]
+    assert len({style.method_colour(name) for name in colours}) == 6
+    naive, paper, released = (luminance(style.method_colour(name)) for name in colours[:3])
+    assert paper - naive > 0.1
+    assert released - paper > 0.1
+
+
+def test_long_retriever_names_stand_on_several_lines():
+    assert style.retriever_label("bm25") == "BM25"
+    assert style.retriever_label("dense-fine-tuned") == "dense-fine-\ntuned"
+
+
+def test_three_files_need_one_name(tmp_path):
+    figure = figure_with(1.0)
+    style.save_as(figure, *(tmp_path / f"a.{kind}" for kind in ("pdf", "svg", "png")))
+    assert len(list(tmp_path.iterdir())) == 3
+    with pytest.raises(DataError, match=r"b\.svg: need the name of .*a\.pdf with another ending"):
+        style.save_as(figure, tmp_path / "a.pdf", tmp_path / "b.svg", tmp_path / "a.png")

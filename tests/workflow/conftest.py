@@ -64,6 +64,16 @@ class Workflow:
         return found
 
 
+def working(jobs):
+    """Return those of a job list that train, rank or measure, without what brings them together."""
+    shown = {"all", "claims", "report", "summarise_metrics", "measure_premises"}
+    return {
+        rule: count
+        for rule, count in jobs.items()
+        if rule not in shown and not rule.startswith(("figure", "table"))
+    }
+
+
 @pytest.fixture(scope="session")
 def smoke(tmp_path_factory, worker_id):
     """The finished smoke study, run once for all workers; a test that changes it takes a copy."""

@@ -131,7 +131,7 @@ def test_a_joined_ranking_has_each_query_from_the_other_half(smoke, tmp_path):
 
 
 FILTERS = [
-    at("naive"), at("zhan"), {"name": "random", "size": 40}, at("rocketqa", share_removed=0.3),
+    at("naive"), at("zhan"), {"name": "random", "size": 40}, at("rocketqa", share_removed=0.5),
     at("rance", rule=["one_minus_p", "released"]), at("sieve"),
     at("sieve", scores="teacher", scored=10), at("percpos"), at("margin"), at("simans"),
     at("oracle"), at("oracle_matched"), at("ideal_propensity"),
@@ -234,8 +234,8 @@ def test_the_table_of_filters_is_what_the_statistics_say(filtered):
     table = pd.read_csv(filtered.path("smoke/tables/table_filters.tsv"), sep="\t")
     made = table[table["status"] == "made"].set_index("method")
     assert made.loc["sieve-30-teacher-scored10", "candidates"] < made.loc["sieve-30", "candidates"]
-    row = made.loc["rocketqa-pair-removed0.3"]
-    assert row["removed"] / row["candidates"] == pytest.approx(0.3, abs=0.01)
+    row = made.loc["rocketqa-pair-removed0.5"]
+    assert row["removed"] / row["candidates"] == pytest.approx(0.5, abs=0.01)
     statistics = json.loads(filtered.path("candidates/*.rocketqa-*.json").read_text())
     assert 0 < statistics["eta"] < 1
     assert statistics["removed_precision"] == pytest.approx(row["removed_precision"])
@@ -243,7 +243,6 @@ def test_the_table_of_filters_is_what_the_statistics_say(filtered):
     assert made.loc["oracle", "removed_recall"] == made.loc["oracle", "removed_precision"] == 1
     assert made.loc["oracle_matched", "removed_recall"] == 0
     assert made.loc["naive", "shared_by"].tolist() == ["naive zhan", "naive"]
-    lacking = table[table["status"] != "made"]
-    assert set(lacking["name"]) == {"sieve"} - set(made["name"])
+    assert len(made) == len(table)  # no method is missing
     for kind in ("md", "tex"):
         assert filtered.path(f"smoke/tables/table_filters.{kind}").stat().st_size > 1000

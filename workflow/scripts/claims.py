@@ -29,7 +29,8 @@ def main(job: stage.Job) -> None:
     )
     tables = {path.stem: read_table(path, ["low", "high"]) for path in job.paths("tables")}
     paper = read_table(job.path("paper_tables"), ["collection", "system", "measure", "value"])
-    frame = build(parameters["claims"], Sources(store, paper, tables, parameters["about"]))
+    claims = {claim["id"]: claim for claim in parameters["claims"]}  # JSON sorts keys, not lists
+    frame = build(claims, Sources(store, paper, tables, parameters["about"]))
     write_table(job.path("table"), frame, floats="%.6g")
     with write_text(job.path("markdown")) as text:
         text.write(markdown(frame, parameters["study"]) + "\n")

@@ -1,5 +1,7 @@
 """Make the report: one page that opens from disk, verdicts first, every number with its files."""
 
+import json
+
 from poolbias import stage
 from poolbias.evaluation.listing import unpack
 from poolbias.files import write_text
@@ -10,7 +12,7 @@ def main(job: stage.Job) -> None:
     parameters = job.parameters
     contents = Contents(
         study=parameters["study"],
-        settings=parameters["settings"],
+        settings=json.loads(parameters["settings"]),  # text, since JSON here sorts keys
         systems=unpack(parameters["systems"]),
         marks=tuple(parameters["marks"]),
         claims=job.path("claims"),

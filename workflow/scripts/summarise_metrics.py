@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 
 from poolbias import stage
-from poolbias.evaluation.measures import read_per_query
 from poolbias.evaluation.listing import unpack
+from poolbias.evaluation.measures import read_per_query
 from poolbias.evaluation.summary import summarise_systems
 from poolbias.formats.tsv import read_table, write_table
 

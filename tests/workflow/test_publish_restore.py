@@ -98,7 +98,7 @@ def test_metrics_of_other_code_are_refused_and_made_again(clone):
     loss.write_text(loss.read_text().replace("return 1.0 +", "return 1.5 +"))
     study = clone.root / "config" / "smoke.yaml"
     output = clone.run("--dry-run", configfile=study)
-    assert "are not used, since other code of train_coupled_ranker made them" in output
+    assert "train_coupled_ranker): work at commit" in output
     jobs = clone.jobs(configfile=study)
     assert jobs["train_coupled_ranker"] > 1
     assert "train_ranker" not in jobs
