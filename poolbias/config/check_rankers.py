@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from poolbias.config.model import CrossEncoder
-from poolbias.config.problems import Problem, shown
-from poolbias.config.rankers import AnyRanker, ParadeMaxRanker, PartsRanker
+from poolbias.config.model import CrossEncoder, SequenceRanker
+from poolbias.config.problems import Problem, shown, unknown
+from poolbias.config.rankers import AnyRanker, CedrKnrmRanker, ParadeMaxRanker, PartsRanker
 
 LONGEST_SEQUENCE = 512  # positions of the encoders
 MINILM = "all-MiniLM-L6-v2"
@@ -22,6 +22,8 @@ def check(rankers: Mapping[str, AnyRanker], device: str) -> Iterator[Problem]:
                 "write it.",
             )
         yield from _start(name, ranker)
+        if isinstance(ranker, CedrKnrmRanker) and ranker.first_stage is not None:
+            yield from _first_stage(name, ranker, rankers)
         place = ("rankers", name, "sequence_tokens")
         if isinstance(ranker, PartsRanker):  # their bounds see to it
             continue
@@ -55,4 +57,22 @@ def _start(name: str, ranker: CrossEncoder) -> Iterator[Problem]:
             ("rankers", name, "stride_tokens"),
             f"found {ranker.stride_tokens}, need at most part_tokens ({ranker.part_tokens}), so "
             "that no word piece is left out; lower it.",
+        )
+
+
+def _first_stage(
+    name: str, ranker: CedrKnrmRanker, rankers: Mapping[str, AnyRanker]
+) -> Iterator[Problem]:
+    """Yield a problem if the first stage is not a plain ranker over the same encoder."""
+    place = ("rankers", name, "first_stage")
+    plain = {key: other for key, other in rankers.items() if isinstance(other, SequenceRanker)}
+    first = plain.get(str(ranker.first_stage))
+    if first is None:
+        yield Problem(place, unknown("ranker `bert`", ranker.first_stage, plain))
+    elif (first.start, first.layers) != (ranker.start, ranker.layers):
+        yield Problem(
+            place,
+            f"found {shown(ranker.first_stage)} with start {first.start} and layers "
+            f"{shown(first.layers)}, need those of this ranker ({ranker.start}, "
+            f"{shown(ranker.layers)}), whose encoder it becomes; make them equal.",
         )

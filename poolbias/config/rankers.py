@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from poolbias.config.base import NONE, unit
-from poolbias.config.model import BertRanker, CrossEncoder, SequenceRanker
+from poolbias.config.model import BertRanker, CrossEncoder, Name, SequenceRanker
 
 START = (
     "Published encoder: all-MiniLM-L6-v2, or the id of a checkpoint whose files lie in "
@@ -94,10 +94,12 @@ class CedrKnrmRanker(PartsRanker):
         description="Peak learning rate of the kernels and of the last layer.",
         json_schema_extra=unit(NONE),
     )
-    trained: str | None = Field(
+    # Its experiment stands in the hash, not what the study file calls it.
+    first_stage: Name | None = Field(
         None,
-        description="Folder of a trained ranker `bert` whose encoder training starts from (the "
-        "authors' two stages), or null.",
+        exclude=True,
+        description="Ranker of this study whose encoder, trained by `naive`, training starts from "
+        "(the authors' two stages), or null.",
     )
 
 

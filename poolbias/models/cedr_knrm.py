@@ -88,7 +88,7 @@ def start(parameters: dict[str, Any], seed: int) -> CedrKnrm:
     Args:
         parameters: as `encoder.configuration` takes them; `head_learning_rate` of the kernels and
             the linear unit; `trained`, the folder of a ranker `bert` of ours whose encoder this one
-            starts from (the authors' two stages), or None.
+            starts from (the authors' two stages), if any.
         seed: of the linear unit.
 
     Raises:
@@ -103,8 +103,8 @@ def start(parameters: dict[str, Any], seed: int) -> CedrKnrm:
         ranker.combine.weight.data.normal_(std=0.02)
         ranker.combine.bias.data.zero_()
     dropout.replace(ranker)
-    if parameters["trained"]:
-        _take(ranker.bert, Path(parameters["trained"]))
+    if trained := parameters.get("trained"):
+        _take(ranker.bert, Path(trained))
     else:
         encoder.fill(ranker.bert, parameters["start"])
     return ranker
