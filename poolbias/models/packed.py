@@ -7,6 +7,8 @@ linear are taken by hand. The formulas are BERT's (Devlin et al. 2019); the test
 gradients to those of transformers.
 """
 
+from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -22,7 +24,15 @@ Kind = torch.dtype
 def encode(
     bert: Any, ids: Tensor, types: Tensor, positions: Tensor, parts: list[Bucket], kind: Kind
 ) -> Tensor:
-    """Return the last hidden state of each token, [tokens, width].
+    """Return the last hidden state of each token, [tokens, width]; arguments as of `states`."""
+    (last,) = deque(states(bert, ids, types, positions, parts, kind), maxlen=1)
+    return last
+
+
+def states(
+    bert: Any, ids: Tensor, types: Tensor, positions: Tensor, parts: list[Bucket], kind: Kind
+) -> Iterator[Tensor]:
+    """Yield the hidden states of each token, [tokens, width]: the embeddings, then each layer's.
 
     Args:
         bert: a `BertModel`; in training mode its dropouts drop, drawn from torch's generator.
@@ -38,6 +48,7 @@ def encode(
     values = _embed(bert.embeddings, ids, types, positions).to(kind)
     if hidden:
         values = values * hidden.draw(values.shape, kind).mul_(hidden.scale)
+    yield values
     for layer in bert.encoder.layer:
         inner, output = layer.attention.self, layer.attention.output
         heads = inner.num_attention_heads
@@ -45,7 +56,7 @@ def encode(
         values = add(linear(mixed, output.dense, kind), values, output.LayerNorm, hidden)
         wide = F.gelu(linear(values, layer.intermediate.dense, kind))
         values = add(linear(wide, layer.output.dense, kind), values, layer.output.LayerNorm, hidden)
-    return values
+        yield values
 
 
 def linear(values: Tensor, layer: nn.Linear, kind: Kind) -> Tensor:

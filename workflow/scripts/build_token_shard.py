@@ -1,14 +1,13 @@
 """Tokenise one part of a large collection's documents."""
 
-from tokenizers import Tokenizer
-
 from poolbias import stage, token_shards
-from poolbias.models.pretrained import folder_of
+from poolbias.models.pretrained import tokenizer_of
+from poolbias.tokens import read_tokenizer
 
 
 def main(job: stage.Job) -> None:
     given = job.parameters
-    tokenizer = Tokenizer.from_file(str(folder_of(given["start"]) / "tokenizer.json"))
+    tokenizer = read_tokenizer(tokenizer_of(given["start"]))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     job.report(

@@ -1,14 +1,12 @@
 """Join the shards of a large collection's tokens, and tokenise its queries."""
 
-from tokenizers import Tokenizer
-
 from poolbias import stage, token_shards
-from poolbias.models.pretrained import folder_of
+from poolbias.models.pretrained import tokenizer_of
+from poolbias.tokens import read_tokenizer
 
 
 def main(job: stage.Job) -> None:
-    start = folder_of(job.parameters["start"])
-    tokenizer = Tokenizer.from_file(str(start / "tokenizer.json"))
+    tokenizer = read_tokenizer(tokenizer_of(job.parameters["start"]))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     parts, queries = job.paths("shards"), job.path("queries")
