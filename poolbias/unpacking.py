@@ -1,4 +1,4 @@
-"""Archives unpacked with care: nothing outside the folder, no links, no more bytes than promised."""
+"""Archives unpacked with care: nothing outside the folder, no links, no more than promised."""
 
 import contextlib
 import stat

@@ -187,7 +187,7 @@ def get_measures(wildcards):
     return [
         measure
         for measure, cut in zip(measures, cuts)
-        if cut is None or int(cut[1]) <= STUDY.evaluation.depth
+        if cut is None or int(cut[1]) <= int(wildcards.ranked.rpartition("/top-")[2])
     ]
 
 
@@ -272,21 +272,6 @@ def get_judgements(wildcards):
     pool = wildcards.judgements.partition(".")[0].removeprefix("labels-")
     judgements = "truth.qrels" if pool == "truth" else f"pools/{pool}/labels.qrels"
     return {"queries": f"{folder}/queries.tsv", "judgements": f"{folder}/{judgements}"}
-
-
-def get_collection_sources(wildcards):
-    """Return the files that a collection is made from, but for those of installed packages."""
-    collection = COLLECTIONS[wildcards.collection]
-    if isinstance(collection, Given):
-        return get_given_sources(collection)
-    if collection.kind != "wordnet":
-        return []
-    try:
-        found = wordnet.find_database(collection.folder)
-    except PoolbiasError as error:
-        raise WorkflowError(str(error)) from None
-    here = [f"results/sources/wordnet-3.0/{name}" for name in wordnet.FILES]
-    return [str(path) for path in found or here]
 
 
 def get_collection_json(wildcards):

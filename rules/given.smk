@@ -6,6 +6,21 @@ from poolbias.config import given_runs
 from poolbias.sources import read_sources
 
 
+def get_collection_sources(wildcards):
+    """Return the files that a collection is made from, but for those of installed packages."""
+    collection = COLLECTIONS[wildcards.collection]
+    if isinstance(collection, Given):
+        return get_given_sources(collection)
+    if collection.kind != "wordnet":
+        return []
+    try:
+        found = wordnet.find_database(collection.folder)
+    except PoolbiasError as error:
+        raise WorkflowError(str(error)) from None
+    here = [f"results/sources/wordnet-3.0/{name}" for name in wordnet.FILES]
+    return [str(path) for path in found or here]
+
+
 def get_given_sources(collection):
     """Return the files of a collection with judgements: official ones, or the user's."""
     files = []
@@ -75,6 +90,12 @@ def get_sets(collection):
     return {f"{name}{mark}": f".{kind}" for kind, name in sets.items()}
 
 
+def get_depth(collection):
+    """Return how many documents of a run are re-ranked on a collection."""
+    own = getattr(STUDY.collections[collection], "reranked", None)
+    return own or STUDY.evaluation.depth
+
+
 def get_first_set(collection):
     """Return the name and the mark of a collection's first set of evaluated queries."""
     return next(iter(get_sets(collection).items()))
@@ -105,14 +126,13 @@ def get_given_run(wildcards):
         COLLECTIONS[wildcards.collection],
     )
     if retriever.official:
-        sets = getattr(section, "test", [])
-        names = given_runs.sources(retriever, sets if isinstance(sets, list) else [])
+        names = given_runs.sources(section.kind, [*section.test, *section.dev_sets])
         return [f"results/sources/{name}" for name in names]
     found = sorted(Path(retriever.folder).glob(f"{section.kind}.*"))
-    if not found:
-        raise WorkflowError(
+    if not found:  # a dry run is possible without them; the job then says so and fails
+        logger.warning(
             f"retrievers: found no {retriever.folder}/{section.kind}.*, need the runs of the "
-            f"collection of kind {section.kind} there; put them there or correct `folder`."
+            f"collection of kind {section.kind} there before any job reads them."
         )
     return [str(path) for path in found]
 
@@ -120,11 +140,12 @@ def get_given_run(wildcards):
 def get_given_run_json(wildcards):
     """Return the parameters of bringing in a run."""
     retriever = RETRIEVERS[wildcards.retriever]
+    kind = COLLECTIONS[wildcards.collection].kind
     return get_stage_json(
         "import_run",
         depth=retriever.depth,
-        ranked=retriever.ranked,
-        tag=retriever.label,
+        ranked=given_runs.is_ranked(retriever, kind),
+        tag=given_runs.name_of(retriever, kind),
     )
 
 

@@ -19,6 +19,11 @@ def get_judgements_pattern():
     return get_pattern([f"{kind}{mark}" for kind in kinds for mark in ["", *filter(None, marks)]])
 
 
+def get_ranker_name(row):
+    """Return what tables call the ranker of a row."""
+    return STUDY.rankers[row.experiment.ranker].shown or row.experiment.ranker
+
+
 def get_set(wildcards):
     """Return the set of queries that a file of measures is about, if it is not all of a split."""
     kind = wildcards.judgements.partition(".")[2]
@@ -40,12 +45,12 @@ def get_rankings(chosen=lambda row: True):
             "retriever": row.retriever,
             "method": row.label,
             "name": row.method,
-            "ranker": row.experiment.ranker,
+            "ranker": get_ranker_name(row),
             "seed": seed,
             "judgements": judgements,
             "path": get_result(
                 f"results/metrics/rankings/{row.experiment.name}/seed-{seed}/"
-                f"{get_retriever_key(row.retriever)}/top-{STUDY.evaluation.depth}/"
+                f"{get_retriever_key(row.retriever)}/top-{get_depth(row.experiment.collection)}/"
                 f"{SPLIT}.{file}{mark}{MEASURES}.tsv"
             ),
         }

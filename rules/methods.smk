@@ -93,9 +93,10 @@ def get_rank_relevance(experiment):
     )
 
 
-def get_deep(key):
+def get_deep(key, split):
     """Return the sets of queries that are judged deeply, where a collection tells them."""
-    return getattr(COLLECTIONS[key], "deep", [])
+    found = getattr(COLLECTIONS[key], "deep", {}).get(split)
+    return {"kinds": found} if found else {}
 
 
 def get_rank_relevance_json(wildcards):
@@ -105,7 +106,7 @@ def get_rank_relevance_json(wildcards):
         split=wildcards.split,
         half=int(wildcards.half.rpartition("-")[2]) if wildcards.half else None,
         depth=RETRIEVERS[wildcards.retriever].depth,
-        **({"kinds": deep} if (deep := get_deep(wildcards.collection)) else {}),
+        **get_deep(wildcards.collection, wildcards.split),
     )
 
 

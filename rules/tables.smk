@@ -61,7 +61,12 @@ rule table_2:
         cpus_per_task=1,
     params:
         json=lambda wildcards: get_table_json(
-            "table_2", cut=STUDY.figures.figure_1.recall_cut
+            "table_2",
+            **(
+                {"cuts": STUDY.tables.recall_cuts}
+                if STUDY.tables.recall_cuts
+                else {"cut": STUDY.figures.figure_1.recall_cut}
+            ),
         ),
         paper_tables_hash=get_paper_tables_hash(),
     message:

@@ -54,8 +54,8 @@ def build(parameters: Mapping[str, Any], sources: Sequence[Path]) -> Given:
         queries,
         judgements,
         ["dev"],
-        statistics,
-        expected if parameters["check"] else {},
+        statistics=statistics,
+        expected=expected if parameters["check"] else {},
     )
 
 

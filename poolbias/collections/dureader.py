@@ -48,8 +48,8 @@ def build(parameters: Mapping[str, Any], sources: Sequence[Path]) -> Given:
         queries | dev,
         {"train": train, "dev": judged},
         ["dev"],
-        statistics,
-        {"documents": len(ids)} if parameters["check"] else {},
+        statistics=statistics,
+        expected={"documents": len(ids)} if parameters["check"] else {},
     )
 
 

@@ -39,6 +39,7 @@ class Given:
         queries: text by id.
         judgements: (query id, document id, grade) by set: `train`, `dev`, or a set of test queries.
         test_sets: the sets that are test queries.
+        dev_sets: sets that join dev beside `dev` or what is held out.
         statistics: counts and shares, ready for JSON.
         expected: counts that the files must have, by the names of `statistics`.
     """
@@ -47,6 +48,7 @@ class Given:
     queries: Mapping[str, str]
     judgements: Mapping[str, Judgements]
     test_sets: list[str]
+    dev_sets: list[str] = field(default_factory=list)
     statistics: dict[str, Any] = field(default_factory=dict)
     expected: dict[str, int] = field(default_factory=dict)
 
@@ -162,6 +164,9 @@ def settle(given: Given, cut: Cut, missing: set[str]) -> tuple[pd.DataFrame, pd.
                 )
         told[f"judged_queries_of_{name}"] = len(queries)
     splits = _splits(judged, given.test_sets, cut, told)
+    tested = {query for members in splits.values() for _, query in members}
+    for name in given.dev_sets:
+        splits["dev"] += [(name, query) for query in judged[name] if query not in tested]
     asked = [
         (query, given.queries[query], split, query, name)
         for split, members in splits.items()

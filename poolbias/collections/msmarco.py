@@ -63,7 +63,7 @@ def build(parameters: Mapping[str, Any], sources: Sequence[Path]) -> Given:
         expected = DOCUMENTS
     if parameters["repair"] == "mojibake":
         texts = ((name, repaired(text)) for name, text in texts)
-    sets = {"train", *parameters["test"]}
+    sets = {"train", *sets_of(parameters)}
     counted = {
         name: number
         for name, number in expected.items()
@@ -74,8 +74,16 @@ def build(parameters: Mapping[str, Any], sources: Sequence[Path]) -> Given:
         query_texts(chain.from_iterable(read_texts(path) for path in queries)),
         {name: read_judgements(path) for name, path in judgements.items()},
         list(parameters["test"]),
+        [name for name in sets_of(parameters) if name not in parameters["test"]],
         expected=counted if parameters["check"] else {},
     )
+
+
+def sets_of(parameters: Mapping[str, Any]) -> list[str]:
+    """Return the sets of queries besides those for training: tested ones, and for estimates."""
+    more = parameters["estimation"]
+    tested = list(parameters["test"])
+    return tested + ([more] if more and more not in tested else [])
 
 
 def found(sources: Sequence[Path], name: str) -> Path:
@@ -114,7 +122,7 @@ def _passages(
 ) -> tuple[Texts, list[Path], dict[str, Path]]:
     queries = [found(sources, "queries.train.tsv")]
     judgements = {"train": found(sources, "qrels.train.tsv")}
-    for name in parameters["test"]:
+    for name in sets_of(parameters):
         if name == "dev-small":
             queries.append(found(sources, "queries.dev.small.tsv"))
             judgements[name] = found(sources, "qrels.dev.small.tsv")
@@ -129,7 +137,7 @@ def _documents(
 ) -> tuple[Iterator[tuple[str, str]], list[Path], dict[str, Path]]:
     queries = [found(sources, "msmarco-doctrain-queries.tsv.gz")]
     judgements = {"train": found(sources, "msmarco-doctrain-qrels.tsv.gz")}
-    for name in parameters["test"]:
+    for name in sets_of(parameters):
         if name == "dev":
             queries.append(found(sources, "msmarco-docdev-queries.tsv.gz"))
             judgements[name] = found(sources, "msmarco-docdev-qrels.tsv.gz")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from poolbias.config.entries import Choice
 from poolbias.config.given import Given
-from poolbias.config.given_runs import OFFICIAL, RunRetriever
+from poolbias.config.given_runs import OFFICIAL, RunRetriever, is_ranked
 from poolbias.config.problems import Problem
 from poolbias.config.study import Study
 
@@ -15,13 +15,14 @@ def check(study: Study, choice: Choice) -> Iterator[Problem]:
     """Yield what does not fit in one experiment."""
     collection, pool = study.collections[choice.collection], study.pools[choice.pool]
     method, retriever = choice.method, study.retrievers[choice.retriever]
-    official = retriever.official if isinstance(retriever, RunRetriever) else None
-    if official and OFFICIAL[official] != collection.kind:
+    official = isinstance(retriever, RunRetriever) and retriever.official
+    if official and collection.kind not in OFFICIAL:
         yield Problem(
             (*choice.place, "retriever"),
-            f"found {choice.retriever!r}, the official run {official}, with a collection of kind "
-            f"{collection.kind}, need one of kind {OFFICIAL[official]}; name another.",
+            f"found {choice.retriever!r}, the organisers' runs, with a collection of kind "
+            f"{collection.kind}, need one of {', '.join(OFFICIAL)}; name another.",
         )
+        return
     if not isinstance(collection, Given):
         if not pool.retrievers:
             yield Problem(
@@ -63,15 +64,16 @@ def _ranks(study: Study, choice: Choice, collection: Given) -> Iterator[Problem]
     method = choice.method
     if "rank_relevance" not in method.reads:
         return
-    if not collection.deep:
+    split = study.evaluation.split if method.halved else "dev"
+    if not collection.knows_truth and not collection.deep.get(split):
         yield Problem(
             (*choice.place, "method"),
             f"found {method.method!r} with the collection {choice.collection!r}, which has no "
-            "deeply judged queries to estimate P_relevant(r) on; remove it, add a test set such as "
-            "trec-dl-2019, or say `complete: true` if everything is judged.",
+            f"deeply judged queries in {split} to estimate P_relevant(r) on; remove it, give the "
+            "collection such a set, or say `complete: true` if everything is judged.",
         )
     retriever = study.retrievers[choice.retriever]
-    if not getattr(retriever, "ranked", True):
+    if isinstance(retriever, RunRetriever) and not is_ranked(retriever, collection.kind):
         yield Problem(
             (*choice.place, "method"),
             f"found {method.method!r} with the retriever {choice.retriever!r}, whose official files"

@@ -9,6 +9,7 @@ from poolbias.config.rankers import AnyRanker, CedrKnrmRanker, ParadeMaxRanker, 
 
 LONGEST_SEQUENCE = 512  # positions of the encoders
 MINILM = "all-MiniLM-L6-v2"
+MINILM_LAYERS = 6
 CHECKPOINT_ID = r"[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*"
 
 
@@ -51,6 +52,12 @@ def _start(name: str, ranker: CrossEncoder) -> Iterator[Problem]:
             ("rankers", name, "start"),
             f"found {shown(ranker.start)}, need {MINILM} or the id of a published checkpoint, "
             "owner/name; correct the value.",
+        )
+    if ranker.start == MINILM and (ranker.layers or 0) > MINILM_LAYERS:
+        yield Problem(
+            ("rankers", name, "layers"),
+            f"found {ranker.layers}, need at most {MINILM_LAYERS}, the layers of {MINILM}; lower "
+            "it.",
         )
     if isinstance(ranker, ParadeMaxRanker) and ranker.stride_tokens > ranker.part_tokens:
         yield Problem(

@@ -108,9 +108,9 @@ def _pools(study: Study) -> Iterator[Problem]:
 
 
 def _evaluation(study: Study, choices: list[Choice]) -> Iterator[Problem]:
-    depth = study.evaluation.depth
-    for name in dict.fromkeys(choice.retriever for choice in choices):
-        retriever = study.retrievers[name]
+    for name, collection in dict.fromkeys((c.retriever, c.collection) for c in choices):
+        own = getattr(study.collections[collection], "reranked", None)
+        depth, retriever = own or study.evaluation.depth, study.retrievers[name]
         if retriever.depth < depth and not _is_pools_own(retriever):
             yield _too_deep(study, name, study.evaluation, ("evaluation", "depth"))
     for number, measure in enumerate(study.evaluation.measures):

@@ -38,6 +38,14 @@ class Given(Section):
     seed: int = Field(
         1, ge=0, description="Seed of what is kept and held out.", json_schema_extra=unit(NONE)
     )
+    # Not what is made, but how much of it is looked at: no part of any name or hash.
+    reranked: int | None = Field(
+        None,
+        ge=1,
+        exclude=True,
+        description="Documents of a run that are re-ranked here; null is evaluation.depth.",
+        json_schema_extra=unit("documents per query"),
+    )
     # How many jobs tokenise it says nothing about the tokens: no part of any name or hash.
     shards: int = Field(
         1,
@@ -63,8 +71,13 @@ class Given(Section):
         return {}
 
     @property
-    def deep(self) -> list[str]:
-        """The sets of queries judged so deeply that ranks' relevance can be estimated on them."""
+    def deep(self) -> dict[str, list[str]]:
+        """The sets judged so deeply that ranks' relevance can be estimated on them, by split."""
+        return {}
+
+    @property
+    def dev_sets(self) -> list[str]:
+        """Sets of queries that join dev: nothing but estimates is made on them."""
         return []
 
     @property
@@ -100,11 +113,6 @@ class OwnFiles(Given):
     def relevant_from(self) -> dict[str, int]:
         """The grade from which a document counts as relevant, whatever the set."""
         return {"": self.relevant}
-
-    @property
-    def deep(self) -> list[str]:
-        """All queries, where everything is judged."""
-        return ["dev", "test"] if self.complete else []
 
 
 class BeirCollection(OwnFiles):

@@ -8,18 +8,20 @@ from pydantic import Field
 from poolbias.config.base import Section, readable, unit
 from poolbias.config.problems import Problem
 
-OFFICIAL = {"bm25-top1000": "msmarco-passage", "indri-top100": "msmarco-document"}
+# What the organisers' runs are, by the collection's kind.
+OFFICIAL = {"msmarco-passage": "bm25-top1000", "msmarco-document": "indri-top100"}
+RANKED = {"bm25-top1000": False, "indri-top100": True}
 
 
 class RunRetriever(Section):
-    """Runs from files: official ones, or those of a folder of yours."""
+    """Runs from files: the organisers', or those of a folder of yours."""
 
     kind: Literal["run"] = Field("run", description="The module that retrieves.")
-    official: Literal["bm25-top1000", "indri-top100"] | None = Field(
-        None,
-        description="bm25-top1000: MS MARCO's passages of top1000 (in random order, without "
-        "ranks). indri-top100: its documents of top100 (Indri's query likelihood, with ranks; the "
-        "paper's BM25 on documents). Null takes `folder`.",
+    official: bool = Field(
+        False,
+        description="The organisers' runs: of MS MARCO's passages top1000 (BM25, in random order, "
+        "without ranks), of its documents top100 (Indri's query likelihood, which the paper calls "
+        "BM25).",
     )
     folder: str | None = Field(
         None,
@@ -34,36 +36,47 @@ class RunRetriever(Section):
     )
 
     @property
-    def ranked(self) -> bool:
-        """Whether its documents have ranks."""
-        return self.official != "bm25-top1000"
-
-    @property
     def label(self) -> str:
         """The readable part of the folders of its runs."""
-        return f"official-{self.official}" if self.official else f"run-{readable(self.folder or '')}"
+        return "official" if self.official else f"run-{readable(self.folder or '')}"
 
 
-def sources(retriever: RunRetriever, sets: list[str]) -> list[str]:
-    """Return the official files of a run, for the training queries and some sets of test queries.
+def name_of(retriever: RunRetriever, kind: str) -> str:
+    """Return what a run is, as its files and manifests say it: `official-indri-top100`.
 
     Args:
-        retriever: an official run.
-        sets: the collection's sets of test queries.
+        retriever: the section.
+        kind: the collection's.
+    """
+    return f"official-{OFFICIAL[kind]}" if retriever.official else retriever.label
+
+
+def is_ranked(retriever: RunRetriever, kind: str) -> bool:
+    """Return whether the documents of a run have ranks."""
+    return not retriever.official or RANKED[OFFICIAL[kind]]
+
+
+def sources(kind: str, sets: list[str]) -> list[str]:
+    """Return the organisers' files, for the training queries and some sets of others.
+
+    Args:
+        kind: the collection's.
+        sets: its sets of queries besides those for training.
     """
     years = [name[-4:] for name in sets if name.startswith("trec-")]
-    if retriever.official == "bm25-top1000":
+    if OFFICIAL[kind] == "bm25-top1000":
         dev = ["top1000.dev.tar.gz"] if "dev-small" in sets else []
         deep = [f"msmarco-passagetest{year}-top1000.tsv.gz" for year in years]
         return ["top1000.train.tar.gz", *dev, *deep]
     dev = ["msmarco-docdev-top100.gz"] if "dev" in sets else []
-    deep = [f"msmarco-doctest{year}-top100.gz" for year in years]
+    # No such file of 2020 is in our list of official files.
+    deep = [f"msmarco-doctest{year}-top100.gz" for year in years if year == "2019"]
     return ["msmarco-doctrain-top100.gz", *dev, *deep]
 
 
 def check(name: str, retriever: RunRetriever) -> Iterator[Problem]:
     """Yield what is wrong with a run's section by itself."""
-    if (retriever.official is None) == (retriever.folder is None):
+    if retriever.official == (retriever.folder is not None):
         yield Problem(
             ("retrievers", name),
             "found both official and folder, or neither, need one of them; correct it.",

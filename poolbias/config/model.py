@@ -158,6 +158,13 @@ class CrossEncoder(Section):
     kind: str
     start: str
     layers: int | None
+    # What tables call it changes no ranker: no part of any name or hash.
+    shown: Name | None = Field(
+        None,
+        exclude=True,
+        description="Name in tables and figures, so that rankers of one kind with other lengths "
+        "for other collections stand together; null is its own.",
+    )
     dropout: float = Field(
         0.1,
         ge=0,
@@ -208,13 +215,15 @@ class BertRanker(SequenceRanker):
     """A cross-encoder with one logit: pooler, dropout, linear (the paper's Eq. 14)."""
 
     kind: Literal["bert"] = Field("bert", description="The module of the ranker.")
-    start: Literal["all-MiniLM-L6-v2"] = Field(
-        "all-MiniLM-L6-v2", description="Published encoder that training starts from."
+    start: str = Field(
+        "all-MiniLM-L6-v2",
+        description="Published encoder that training starts from: all-MiniLM-L6-v2, or the id of a "
+        "checkpoint whose files lie in results/sources/checkpoints/<id>/.",
     )
     layers: int = Field(
         3,
         ge=1,
-        le=6,
+        le=24,
         description="Lowest layers of the encoder that are kept.",
         json_schema_extra=unit("layers"),
     )

@@ -3,6 +3,7 @@
 What each file holds and how results are judged officially is told in docs/collections.md.
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -12,8 +13,18 @@ from poolbias.config.given import Given
 
 PassageSet = Literal["dev-small", "trec-dl-2019", "trec-dl-2020"]
 DocumentSet = Literal["dev", "trec-dl-2019", "trec-dl-2020"]
+DeepSet = Literal["trec-dl-2019", "trec-dl-2020"]
+ESTIMATION = (
+    "Deeply judged queries that join dev, so that `rance` can estimate P(r) on queries that are "
+    "not tested; null is none."
+)
 PASSAGES = "psgs_w100.tsv.gz"
 CHECK = "Whether counts must be those of the official files; false for a part of them."
+
+
+def years_of(sets: Sequence[str]) -> list[str]:
+    """Return the sets of TREC Deep Learning."""
+    return [name for name in sets if name.startswith("trec-")]
 
 
 def shards_field(default: int) -> Any:
@@ -38,6 +49,7 @@ class MsMarcoPassage(Given):
         min_length=1,
         description="Sets of test queries; tables show each as a collection of its own.",
     )
+    estimation: DeepSet | None = Field("trec-dl-2020", description=ESTIMATION)
     repair: Literal["none", "mojibake"] = Field(
         "mojibake", description="Repair UTF-8 that was read as Windows-1252, or leave texts."
     )
@@ -56,15 +68,20 @@ class MsMarcoPassage(Given):
         return {"trec-dl-2019": 2, "trec-dl-2020": 2}
 
     @property
-    def deep(self) -> list[str]:
+    def deep(self) -> dict[str, list[str]]:
         """The sets that were pooled deeply."""
-        return [name for name in self.test if name.startswith("trec-")]
+        return {"test": years_of(self.test), "dev": self.dev_sets}
+
+    @property
+    def dev_sets(self) -> list[str]:
+        """The set that RANCE's estimate is made on, unless it is tested."""
+        return [self.estimation] if self.estimation and self.estimation not in self.test else []
 
     @property
     def sources(self) -> list[str]:
         """The official files."""
         files = ["collectionandqueries.tar.gz/"]
-        for year in [name[-4:] for name in self.deep]:
+        for year in [name[-4:] for name in years_of([*self.test, *self.dev_sets])]:
             files += [f"msmarco-test{year}-queries.tsv.gz", f"{year}qrels-pass.txt"]
         return files
 
@@ -80,6 +97,7 @@ class MsMarcoDocument(Given):
         min_length=1,
         description="Sets of test queries; tables show each as a collection of its own.",
     )
+    estimation: DeepSet | None = Field("trec-dl-2020", description=ESTIMATION)
     fields: list[Literal["url", "title", "body"]] = Field(
         ["url", "title", "body"],
         min_length=1,
@@ -107,9 +125,14 @@ class MsMarcoDocument(Given):
         return {name: names.get(name, f"{name}-document") for name in self.test}
 
     @property
-    def deep(self) -> list[str]:
+    def deep(self) -> dict[str, list[str]]:
         """The sets that were pooled deeply."""
-        return [name for name in self.test if name.startswith("trec-")]
+        return {"test": years_of(self.test), "dev": self.dev_sets}
+
+    @property
+    def dev_sets(self) -> list[str]:
+        """The set that RANCE's estimate is made on, unless it is tested."""
+        return [self.estimation] if self.estimation and self.estimation not in self.test else []
 
     @property
     def sources(self) -> list[str]:
@@ -117,7 +140,7 @@ class MsMarcoDocument(Given):
         files = ["msmarco-docs.trec.gz"]
         for split in ("train", *(["dev"] if "dev" in self.test else [])):
             files += [f"msmarco-doc{split}-queries.tsv.gz", f"msmarco-doc{split}-qrels.tsv.gz"]
-        for year in [name[-4:] for name in self.deep]:
+        for year in [name[-4:] for name in years_of([*self.test, *self.dev_sets])]:
             files += [f"msmarco-test{year}-queries.tsv.gz", f"{year}qrels-docs.txt"]
         return files
 
@@ -137,9 +160,9 @@ class DuReaderCollection(Given):
         return {"dev": "dureader-retrieval/dev"}
 
     @property
-    def deep(self) -> list[str]:
+    def deep(self) -> dict[str, list[str]]:
         """Its dev queries, which the paper takes as pooled deeply (4.93 labels each on average)."""
-        return ["dev"]
+        return {"test": ["dev"]}
 
     @property
     def sources(self) -> list[str]:

@@ -125,6 +125,11 @@ class Tables(Section):
     elsewhere: Name | None = Field(
         None, description="Study that runs the rows which this one leaves out, or null."
     )
+    recall_cuts: list[Annotated[int, Field(ge=1)]] | None = Field(
+        None,
+        description="Depths k of Table 2's recall@k; null is figure_1's recall_cut.",
+        json_schema_extra=unit("ranks"),
+    )
     chosen_by: Name | None = Field(
         None, description="Study whose choice of settings (its `tuning`) is marked, or null."
     )

@@ -1,5 +1,6 @@
 """The expensive jobs of a study, each with its operations, bytes and memory."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from poolbias.sources import Source
 from poolbias.token_shards import bytes_of
 
 TRAINING = 3.0  # a forward and a backward pass, in forward passes
+POSITIONS = 512  # of an encoder
 SPECIAL = 3  # word pieces of a sequence beside query and document
 RUN_BYTES = 16  # of a compressed line of a run; our estimate
 CANDIDATE_BYTES = 12  # document, rank and probability of a candidate
@@ -128,14 +130,29 @@ def _pass(
     """Return the operations of a forward pass over pairs: expected, and at the limits' length."""
     ranker = given["ranker"]
     encoder: Encoder = table.encoder(ranker["start"])
-    query = min(sizes.query_tokens, ranker["query_tokens"])
-    whole = ranker["query_tokens"] + ranker["document_tokens"] + SPECIAL
-    longest = min(ranker.get("sequence_tokens") or whole, whole)
-    expected = min(query + min(sizes.document_tokens, ranker["document_tokens"]) + SPECIAL, longest)
-    layers = ranker.get("layers")
-    return tuple(  # type: ignore[return-value]
-        encoder.flops(pairs * length, length, layers) for length in (expected, longest)
-    )
+    found = []
+    for query, document in (
+        (sizes.query_tokens, sizes.document_tokens),
+        (ranker["query_tokens"], ranker["document_tokens"]),
+    ):
+        parts, length = _sequences(
+            min(query, ranker["query_tokens"]), min(document, ranker["document_tokens"]), ranker
+        )
+        found.append(encoder.flops(pairs * parts * length, length, ranker.get("layers")))
+    return found[0], found[1]
+
+
+def _sequences(query: float, document: float, ranker: Mapping[str, Any]) -> tuple[float, float]:
+    """Return how many sequences a pair is, and how long each is."""
+    if "most_parts" in ranker:  # parade_max
+        part, stride = ranker["part_tokens"], ranker["stride_tokens"]
+        parts = min(math.ceil(max(document - part, 0) / stride) + 1, ranker["most_parts"])
+        return parts, query + min(document, part) + SPECIAL
+    whole = query + document + SPECIAL
+    if "sequence_tokens" not in ranker:  # cedr_knrm
+        parts = math.ceil(document / (POSITIONS - SPECIAL - query))
+        return parts, query + document / parts + SPECIAL
+    return 1, min(ranker["sequence_tokens"] or whole, whole)
 
 
 def _weights_from(given: Mapping[str, Any]) -> str:

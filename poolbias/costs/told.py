@@ -17,16 +17,33 @@ def costs(
 ) -> dict[str, list[Job]]:
     """Return the jobs that each table and figure needs, and `everything`, each job once."""
     rows = naming.rows(study)
-    first = rows[0].experiment.ranker
-    figure_5 = study.figures.figure_5.methods
+    figures = study.figures
+
+    def ranker(row: naming.Ranked) -> str:
+        return study.rankers[row.experiment.ranker].shown or row.experiment.ranker
+
+    def alike(row: naming.Ranked, other: naming.Ranked) -> bool:
+        names = [(r.experiment.collection, r.experiment.pool, ranker(r)) for r in (row, other)]
+        return names[0] == names[1]
+
+    first = rows[0]
+    reference = next((row for row in rows if row.method == CET), first)
+    about = [row for row in rows if alike(row, reference)]
+    fourth = [r for r in about if r.retriever == (figures.figure_4.retriever or r.retriever)]
+    fifth = [r for r in about if r.retriever == (figures.figure_5.retriever or r.retriever)]
+    chinese = [
+        row
+        for row in rows
+        if study.collections[row.experiment.collection].kind == "dureader-retrieval"
+    ] or [row for row in rows if ranker(row) == ranker(first)]
     chosen = {
-        "table_1": [row for row in rows if row.experiment.ranker == first],
-        "table_3": [r for r in rows if r.experiment.ranker == first and r.method in TABLE_3],
+        "table_1": [row for row in rows if ranker(row) == ranker(first)],
+        "table_3": [row for row in chinese if row.method in TABLE_3],
         "table_4": [row for row in rows if row.method in (NAIVE, CET)],
-        "figure_1": [row for row in rows if row.method == NAIVE and row.experiment.ranker == first],
-        "figure_3": [row for row in rows if row.label in study.figures.figure_3.methods],
-        "figure_4": [row for row in rows if row.method in (NAIVE, CET, "rocketqa")],
-        "figure_5": [row for row in rows if row.label in figure_5],
+        "figure_1": [row for row in rows if row.method == NAIVE and alike(row, first)],
+        "figure_3": [row for row in rows if row.label in figures.figure_3.methods],
+        "figure_4": [row for row in fourth if row.method in (NAIVE, CET, "rocketqa")],
+        "figure_5": [row for row in fifth if row.label in figures.figure_5.methods],
         "everything": rows,
     }
     return {
@@ -62,8 +79,8 @@ def told(study: Study, table: Throughput, official: Mapping[str, Source]) -> str
         [
             f"Study {study.study} on {table.device}, {table.flops / 1e12:,.2f} TFLOP/s ({how}).",
             "Hours are of one such device; at most: if every sequence were as long as its limits.",
-            "What tables share is counted in each, and once in `everything`. Searches, indexing and",
-            "tokenising run on CPUs and are not in the hours (docs/scaling.md).",
+            "What tables share is counted in each, and once in `everything`. Searches, indexing",
+            "and tokenising run on CPUs and are not in the hours (docs/scaling.md).",
             "",
             *lines,
             "",

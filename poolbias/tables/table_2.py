@@ -20,7 +20,8 @@ _NUMBERS = [
 def table_2(source: Source) -> Page:
     """Return Table 2: how much of what is relevant each run holds; a row of `data` per retriever.
 
-    The parameter `cut` is the depth k of recall@k (the paper: 1,000, 100, 50). Retrievers are
+    The parameter `cut`, or a list `cuts`, is the depth k of recall@k (the paper: 1,000, 100, 50);
+    `data` then has a row per retriever and measure. Retrievers are
     tested against the first, BM25 where there is one.
 
     Args:
@@ -29,14 +30,14 @@ def table_2(source: Source) -> Page:
     Raises:
         DataError: as `poolbias.tables.pages.build`.
     """
-    measure = f"R@{source.options['cut']}"
+    cuts = source.options.get("cuts") or [source.options["cut"]]
     page = build(
         source,
         Plan(
             "table_2",
             f"Study {source.study}: recall of the runs.",
             run_rows(source.rows, source.lexical),
-            [Column(measure, judgements) for judgements in (LABELS, TRUTH)],
+            [Column(f"R@{cut}", judgements) for cut in cuts for judgements in (LABELS, TRUTH)],
             texts=("retriever",),
             against="the first retriever",
             opponents=of_first,

@@ -67,7 +67,7 @@ def line_of(text, part):
         (
             "kind: dense",
             "kind: 7",
-            "retrievers.dense.kind: found 7, need 'bm25' or 'dense'; correct the value.",
+            "retrievers.dense.kind: found 7, need 'bm25', 'dense' or 'run'; correct the value.",
         ),
         (
             "dropout: 0.1",
@@ -77,13 +77,18 @@ def line_of(text, part):
         ),
         (
             "layers: 3",
+            "layers: 25",
+            "rankers.bert.layers: found 25, need a whole number from 1 to 24; correct the value.",
+        ),
+        (
+            "layers: 3",
             "layers: 7",
-            "rankers.bert.layers: found 7, need a whole number from 1 to 6; correct the value.",
+            "rankers.bert.layers: found 7, need at most 6, the layers of all-MiniLM-L6-v2; lower it.",
         ),
         (
             "layers: 3",
             "layers: '3'",
-            "rankers.bert.layers: found '3', need a whole number from 1 to 6; write it without "
+            "rankers.bert.layers: found '3', need a whole number from 1 to 24; write it without "
             "quotes.",
         ),
         (

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from poolbias.config.given_runs import RunRetriever, sources
+from poolbias.config.given_runs import RunRetriever, is_ranked, name_of, sources
 from poolbias.errors import DataError
 from poolbias.formats import read_run
 from poolbias.retrieval.given_runs import Plan, bring, rows_of
@@ -90,11 +90,15 @@ def test_an_empty_archive_is_told(tmp_path):
 
 
 def test_official_runs_are_named_for_what_they_are():
-    top = RunRetriever(official="bm25-top1000")
-    indri = RunRetriever(official="indri-top100", depth=100)
-    assert (top.ranked, top.label) == (False, "official-bm25-top1000")
-    assert (indri.ranked, indri.label) == (True, "official-indri-top100")
-    assert sources(top, ["dev-small", "trec-dl-2019"]) == [
+    official = RunRetriever(official=True)
+    assert name_of(official, "msmarco-passage") == "official-bm25-top1000"
+    assert name_of(official, "msmarco-document") == "official-indri-top100"
+    assert not is_ranked(official, "msmarco-passage")
+    assert is_ranked(official, "msmarco-document")
+    own = RunRetriever(folder="runs/ANCE FirstP")
+    assert (name_of(own, "beir"), is_ranked(own, "beir")) == ("run-ance-firstp", True)
+    assert sources("msmarco-passage", ["dev-small", "trec-dl-2019"]) == [
         "top1000.train.tar.gz", "top1000.dev.tar.gz", "msmarco-passagetest2019-top1000.tsv.gz",
     ]  # fmt: skip
-    assert sources(indri, ["dev"]) == ["msmarco-doctrain-top100.gz", "msmarco-docdev-top100.gz"]
+    documents = ["msmarco-doctrain-top100.gz", "msmarco-docdev-top100.gz"]
+    assert sources("msmarco-document", ["dev", "trec-dl-2020"]) == documents

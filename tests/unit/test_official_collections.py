@@ -65,6 +65,16 @@ def test_msmarco_passages_with_both_years(tmp_path):
     assert section.relevant_from == {"trec-dl-2019": 2, "trec-dl-2020": 2}
 
 
+def test_a_set_for_estimates_joins_dev(tmp_path):
+    made = Official(tmp_path).passages()
+    section = MsMarcoPassage(held_out=4, check=False)
+    assert section.deep == {"test": ["trec-dl-2019"], "dev": ["trec-dl-2020"]}
+    _, queries, _, _ = built(tmp_path, section)
+    deep = queries[queries["kind"] == "trec-dl-2020"]
+    assert deep["query_id"].tolist() == made["sets"][2020]
+    assert set(deep["split"]) == {"dev"}
+
+
 def test_counts_of_official_files_are_checked(tmp_path):
     Official(tmp_path).passages()
     with pytest.raises(DataError, match=r"documents: found 60, need 8841823 as in the official"):
@@ -84,7 +94,7 @@ def test_msmarco_documents_joined_in_several_ways(tmp_path):
         folder = tmp_path / str(number)
         Official(folder).web_documents()
         documents, queries, truth, _ = built(
-            folder, MsMarcoDocument(held_out=4, check=False, **options)
+            folder, MsMarcoDocument(held_out=4, check=False, estimation=None, **options)
         )
         assert documents["D7"] == text
     assert set(queries["kind"]) == {"train", "dev", "trec-dl-2019"}
@@ -147,4 +157,4 @@ def test_a_missing_member_is_told(tmp_path):
     official = Official(tmp_path)
     official.tar("collectionandqueries.tar.gz", {"collection.tsv": "1\tx\n"})
     with pytest.raises(DataError, match="queries.train.tsv: is not among"):
-        built(tmp_path, MsMarcoPassage(test=["dev-small"], check=False))
+        built(tmp_path, MsMarcoPassage(test=["dev-small"], estimation=None, check=False))
