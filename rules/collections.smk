@@ -52,8 +52,8 @@ rule build_collection:
         "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
-        mem_mb=get_growing(2000),
-        runtime=get_growing(10),
+        mem_mb=get_growing(2000, large=6000),
+        runtime=get_growing(10, large=600),
         cpus_per_task=1,
     params:
         json=get_collection_json,
@@ -84,8 +84,8 @@ rule build_labels:
         "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
-        mem_mb=get_growing(2000),
-        runtime=get_growing(10),
+        mem_mb=get_growing(2000, large=6000),
+        runtime=get_growing(10, large=60),
         cpus_per_task=1,
     params:
         json=get_labels_json,

@@ -282,9 +282,17 @@ def get_collection_json(wildcards):
     )
 
 
-def get_growing(amount):
-    """Return a resource that grows with each attempt of a job that was ended for want of it."""
-    return lambda wildcards, attempt: amount * attempt
+def get_growing(amount, large=None):
+    """Return a resource that grows with each attempt of a job that was ended for want of it.
+
+    `large` is that of a job about one of the official collections, which are large.
+    """
+    return (
+        lambda wildcards, attempt: (
+            large if large and is_large(wildcards) else amount
+        )
+        * attempt
+    )
 
 
 def forget_finished():

@@ -24,8 +24,8 @@ rule evaluate:
         "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
-        mem_mb=get_growing(2000),
-        runtime=get_growing(20),
+        mem_mb=get_growing(2000, large=16000),
+        runtime=get_growing(20, large=120),
         cpus_per_task=1,
     params:
         json=lambda wildcards: get_stage_json(

@@ -75,6 +75,12 @@ def get_source_json(wildcards):
     return get_json({name: told[name] for name in ("size", "hash")})
 
 
+def get_folder_command():
+    """Return how a command tells of the user's folder: no parameter, since it changes no bytes."""
+    folder = STUDY.sources.folder
+    return f"export POOLBIAS_SOURCES={shlex.quote(folder)} && " if folder else ""
+
+
 def get_sets(collection):
     """Return the names of a collection's sets of evaluated queries, each with its mark in paths.
 
@@ -161,3 +167,18 @@ def get_token_shards(wildcards):
     shards = SHARDED[wildcards.collection]
     folder = f"results/tokens/{wildcards.collection}/shards/{wildcards.tokenizer}"
     return [f"{folder}/{number}-of-{shards}" for number in range(shards)]
+
+
+def is_large(wildcards):
+    """Return whether a job is about an official collection: one made from official files."""
+    held = dict(wildcards.items())
+    if "candidates" in held:
+        key = get_collection_key(CANDIDATES[held["candidates"]])
+    elif "experiment" in held:
+        key = get_collection_key(RANKED[held["experiment"]])
+    elif "ranked" in held:
+        kind, name = held["ranked"].split("/")[:2]
+        key = name if kind == "runs" else get_collection_key(RANKED[name])
+    else:
+        key = held.get("collection")
+    return bool(getattr(COLLECTIONS.get(key), "sources", []))

@@ -22,8 +22,8 @@ rule build_candidates:
         "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
-        mem_mb=get_growing(4000),
-        runtime=get_growing(30),
+        mem_mb=get_growing(4000, large=24000),
+        runtime=get_growing(30, large=720),
         cpus_per_task=1,
     params:
         json=get_candidates_json,
@@ -56,8 +56,8 @@ rule score_candidates:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
-        mem_mb=get_growing(6000),
-        runtime=get_growing(120),
+        mem_mb=get_growing(6000, large=24000),
+        runtime=get_growing(120, large=1440),
         cpus_per_task=STUDY.threads,
         gpu=get_gpus(),
     params:
@@ -91,8 +91,8 @@ rule estimate_rank_relevance:
         "../workflow/envs/poolbias.yaml"
     threads: 1
     resources:
-        mem_mb=get_growing(2000),
-        runtime=get_growing(20),
+        mem_mb=get_growing(2000, large=8000),
+        runtime=get_growing(20, large=60),
         cpus_per_task=1,
     params:
         json=get_rank_relevance_json,

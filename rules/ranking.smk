@@ -24,8 +24,8 @@ rule rerank:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
-        mem_mb=get_growing(6000),
-        runtime=get_growing(60),
+        mem_mb=get_growing(6000, large=24000),
+        runtime=get_growing(60, large=720),
         cpus_per_task=STUDY.threads,
         gpu=get_gpus(),
     params:

@@ -28,9 +28,8 @@ rule retrieve_source:
     message:
         "Retrieve {wildcards.source}"
     shell:
-        get_command("retrieve_source")
+        get_folder_command() + get_command("retrieve_source")
         + f"--list {shlex.quote(SOURCES_FILE)} --file {{output.file}}"
-        + (f" --folder {shlex.quote(STUDY.sources.folder)}" if STUDY.sources.folder else "")
 
 
 rule unpack_source:

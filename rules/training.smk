@@ -28,8 +28,8 @@ rule train_ranker:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
-        mem_mb=get_growing(6000),
-        runtime=get_growing(120),
+        mem_mb=get_growing(6000, large=16000),
+        runtime=get_growing(120, large=2880),
         cpus_per_task=STUDY.threads,
         gpu=get_gpus(),
     params:
@@ -69,8 +69,8 @@ rule train_coupled_ranker:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
-        mem_mb=get_growing(8000),
-        runtime=get_growing(240),
+        mem_mb=get_growing(8000, large=24000),
+        runtime=get_growing(240, large=5760),
         cpus_per_task=STUDY.threads,
         gpu=get_gpus(),
     params:

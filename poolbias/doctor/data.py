@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from poolbias.config.experiments import expand
+from poolbias.config.given import Given
 from poolbias.config.study import Study
 from poolbias.doctor.finding import BAD, DOUBT, Finding
 from poolbias.errors import DataError, PoolbiasError
@@ -81,12 +82,23 @@ def _source(collection: Any) -> Path | None:
 
         found = find_database(collection.folder)
         return found[0] if found else None
+    if isinstance(collection, Given):
+        files = getattr(collection, "files", {})
+        lacking = [path for what, path in files.items() if not what.endswith("?") and not _there(path)]
+        if lacking:
+            raise DataError(f"found no {lacking[0]}")
+        official = [Path("results/sources") / name.rstrip("/") for name in collection.sources]
+        return None if not all(path.exists() for path in official) else Path(".")
     from poolbias.collections import hpo
 
     path = hpo.find_ontology()
     if sha256_of(path) != hpo.SHA256:
         raise DataError(f"{path} is not the ontology of {hpo.RELEASE}")
     return path
+
+
+def _there(path: str) -> bool:
+    return Path(path).is_file() or Path(f"{path}.gz").is_file()
 
 
 def _all(subject: str, names: Sequence[str], find: Callable[[str], Path | None]) -> Finding:

@@ -35,12 +35,12 @@ def miniature(tmp_path_factory):
         "msmarco-passage": (passages["sets"], list(passages["documents"])),
         "msmarco-document": (documents["sets"], list(documents["documents"])),
     }
-    for name in ("ance", "repbert", "adore"):
+    for name in ("ance",):
         for kind, (held, ids) in sets.items():
             queries = [query for part in held.values() for query in part]
             run(folder / "runs" / name / f"{kind}.run", queries, ids, seed=len(name))
     queries = [f"train-{n}" for n in range(len(chinese["train"]))] + list(chinese["dev"])
-    for name in ("bm25-zh", "de"):
+    for name in ("de",):
         run(folder / "runs" / name / "dureader-retrieval.run", queries, chinese["ids"], seed=7)
     workflow = Workflow(folder)
     served = {path.name: path.read_bytes() for path in hosted.iterdir() if path.is_file()}
@@ -111,8 +111,8 @@ def test_a_finished_miniature_needs_neither_server_nor_anything_else(miniature):
 def test_the_full_study_is_planned_in_time(miniature):
     workflow, _, _, _ = miniature
     (workflow.folder / "plan").mkdir(exist_ok=True)
-    began = time.process_time(), time.monotonic()
+    began = time.monotonic()
     jobs = Workflow(workflow.folder / "plan").jobs(configfile=PAPER)
     assert sum(jobs.values()) > 400
-    assert time.monotonic() - began[1] < 60  # under 10 s on a machine of its own
+    assert time.monotonic() - began < 60  # under 10 s on a machine of its own
     assert QUERY not in Path(PAPER).read_text()
