@@ -35,7 +35,9 @@ def main() -> None:
     parser.add_argument("--candidates", type=int, default=1000)
     parser.add_argument("--shards", type=int, default=4)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--folder", type=Path, help="where to work; a temporary folder if not given")
+    parser.add_argument(
+        "--folder", type=Path, help="where to work; a temporary folder if not given"
+    )
     parser.add_argument("--draw", type=Path, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.draw:
@@ -92,9 +94,13 @@ def make_tokens(folder: Path, shards: int, workers: int) -> None:
     figures = token_shards.join(parts, folder / "queries.tsv", tokenizer, folder / "tokens")
     seconds = time.monotonic() - began
     documents = int(figures["documents"])
-    found = sum((folder / "tokens" / f"documents.{n}.npy").stat().st_size for n in ("ids", "offsets"))
+    found = sum(
+        (folder / "tokens" / f"documents.{n}.npy").stat().st_size for n in ("ids", "offsets")
+    )
     predicted = token_shards.bytes_of(documents, tokens / documents)
-    out(f"tokens: {documents} documents, {tokens / documents:.1f} word pieces each, {seconds:.0f} s")
+    out(
+        f"tokens: {documents} documents, {tokens / documents:.1f} word pieces each, {seconds:.0f} s"
+    )
     out(f"size: predicted {predicted}, found {found} bytes")
 
 

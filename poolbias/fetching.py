@@ -200,9 +200,7 @@ def _read(address: str, source: Source, part: Path, timeout: float) -> None:
 
 
 @contextlib.contextmanager
-def _opened(
-    request: urllib.request.Request, timeout: float
-) -> Iterator[http.client.HTTPResponse]:
+def _opened(request: urllib.request.Request, timeout: float) -> Iterator[http.client.HTTPResponse]:
     try:
         with urllib.request.urlopen(request, timeout=timeout) as answer:
             yield answer

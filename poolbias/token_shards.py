@@ -61,9 +61,7 @@ def lines_of(table: Path, number: int, shards: int) -> Iterator[str]:
             yield line.decode("utf-8").rstrip("\r\n").split("\t")[place]
 
 
-def join(
-    parts: Sequence[Path], queries: Path, tokenizer: Any, folder: Path
-) -> dict[str, float]:
+def join(parts: Sequence[Path], queries: Path, tokenizer: Any, folder: Path) -> dict[str, float]:
     """Join shards of the documents, in order, and tokenise the queries, into one token store.
 
     Args:

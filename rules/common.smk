@@ -274,14 +274,6 @@ def get_judgements(wildcards):
     return {"queries": f"{folder}/queries.tsv", "judgements": f"{folder}/{judgements}"}
 
 
-def get_collection_json(wildcards):
-    """Return the parameters of building a collection."""
-    collection = COLLECTIONS[wildcards.collection]
-    return get_stage_json(
-        "build_collection", choices=[KINDS[collection.kind]], **collection.model_dump()
-    )
-
-
 def get_growing(amount, large=None):
     """Return a resource that grows with each attempt of a job that was ended for want of it.
 

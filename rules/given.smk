@@ -21,6 +21,14 @@ def get_collection_sources(wildcards):
     return [str(path) for path in found or here]
 
 
+def get_collection_json(wildcards):
+    """Return the parameters of building a collection."""
+    collection = COLLECTIONS[wildcards.collection]
+    return get_stage_json(
+        "build_collection", choices=[KINDS[collection.kind]], **collection.model_dump()
+    )
+
+
 def get_given_sources(collection):
     """Return the files of a collection with judgements: official ones, or the user's."""
     files = []

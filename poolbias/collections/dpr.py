@@ -9,9 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from poolbias.collections.given import Given
-from poolbias.collections.msmarco import found
-from poolbias.collections.own_files import query_texts
+from poolbias.collections.given import Given, found, query_texts
 from poolbias.errors import DataError
 from poolbias.formats.texts import (
     Texts,

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poolbias.collections.given import Given
-from poolbias.collections.msmarco import found
+from poolbias.collections.given import Given, found
 from poolbias.errors import DataError
 from poolbias.files import open_text, reading
 from poolbias.formats.texts import one_line, read_columns, read_records
@@ -116,7 +115,7 @@ def read_training(path: Path) -> tuple[dict[str, str], dict[bytes, list[str]]]:
 
 def match(
     positives: Mapping[bytes, Sequence[str]],
-    passages: Iterator[tuple[int, str]],
+    texts: Iterator[tuple[int, str]],
     ids: NDArray[np.uint8],
     statistics: dict[str, Any],
 ) -> Iterator[tuple[str, str, int]]:
@@ -124,12 +123,12 @@ def match(
 
     Args:
         positives: ids of queries by digest.
-        passages: number and text of each.
+        texts: number and text of each passage.
         ids: uint8 [passages, 16].
         statistics: gets two counts.
     """
     seen: dict[bytes, int] = {}
-    for number, text in passages:
+    for number, text in texts:
         digest = _digest(text)
         if digest not in positives:
             continue

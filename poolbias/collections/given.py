@@ -13,7 +13,7 @@ What is the same for all of them is settled here, is our choice, and is counted 
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,30 @@ class Cut:
     training_queries: int | None
     seed: int
     shares: Mapping[str, float] | None = None
+
+
+def found(sources: Sequence[Path], name: str) -> Path:
+    """Return the file of a name, among the sources or in a folder of theirs.
+
+    Raises:
+        DataError: if there is none.
+    """
+    for path in sources:
+        if path.name == name and path.is_file():
+            return path
+        inside = sorted(path.rglob(name)) if path.is_dir() else []
+        if inside:
+            return inside[0]
+    raise DataError(f"{name}: is not among {', '.join(map(str, sources))}; get the archive anew.")
+
+
+def query_texts(texts: Iterator[tuple[str, str]]) -> dict[str, str]:
+    """Return queries by id; `DataError` naming an id that stands twice with other texts."""
+    found: dict[str, str] = {}
+    for name, text in texts:
+        if found.setdefault(name, text) != text:
+            raise DataError(f"queries: {name} stands twice with other texts; keep one.")
+    return found
 
 
 def cut_of(parameters: Mapping[str, Any]) -> Cut:

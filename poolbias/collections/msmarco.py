@@ -11,8 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from poolbias.collections.given import Given
-from poolbias.collections.own_files import query_texts
+from poolbias.collections.given import Given, found, query_texts
 from poolbias.errors import DataError
 from poolbias.formats.texts import (
     Texts,
@@ -56,7 +55,7 @@ def build(parameters: Mapping[str, Any], sources: Sequence[Path]) -> Given:
         DataError: as the readers do, or if a file is not there.
     """
     if parameters["kind"] == "msmarco-passage":
-        texts, queries, judgements = _passages(parameters, sources)
+        texts, queries, judgements = _short_texts(parameters, sources)
         expected = PASSAGES
     else:
         texts, queries, judgements = _documents(parameters, sources)
@@ -86,24 +85,7 @@ def sets_of(parameters: Mapping[str, Any]) -> list[str]:
     return tested + ([more] if more and more not in tested else [])
 
 
-def found(sources: Sequence[Path], name: str) -> Path:
-    """Return the file of a name, among the sources or in a folder of theirs.
-
-    Raises:
-        DataError: if there is none.
-    """
-    for path in sources:
-        if path.name == name and path.is_file():
-            return path
-        inside = sorted(path.rglob(name)) if path.is_dir() else []
-        if inside:
-            return inside[0]
-    raise DataError(f"{name}: is not among {', '.join(map(str, sources))}; get the archive anew.")
-
-
-def documents_of(
-    path: Path, parts: Sequence[str], separator: str, characters: int | None
-) -> Texts:
+def documents_of(path: Path, parts: Sequence[str], separator: str, characters: int | None) -> Texts:
     """Yield (id, text) of msmarco-docs.trec: url, title and body, a line each, then the rest.
 
     Raises:
@@ -117,7 +99,7 @@ def documents_of(
         yield identity, separator.join(text for text in texts if text)[:characters]
 
 
-def _passages(
+def _short_texts(
     parameters: Mapping[str, Any], sources: Sequence[Path]
 ) -> tuple[Texts, list[Path], dict[str, Path]]:
     queries = [found(sources, "queries.train.tsv")]

@@ -1,13 +1,13 @@
 """The user's own files: a folder in BEIR's layout, files named one by one, or `ir_datasets`."""
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from poolbias.collections.given import Given
-from poolbias.errors import ConfigError, DataError, ToolError
+from poolbias.collections.given import Given, query_texts
+from poolbias.errors import ConfigError, ToolError
 from poolbias.formats.texts import one_line, read_judgements, read_texts, repaired
 
 SPLITS = ("train", "dev", "test")
@@ -25,21 +25,12 @@ def build(parameters: Mapping[str, Any], sources: Sequence[Path] = ()) -> Given:
         DataError: as the readers do, or for a query id that stands twice.
         ToolError: if ir_datasets is not installed.
     """
-    make = {"beir": _beir, "files": _files, "ir_datasets": _ir_datasets}[parameters["kind"]]
+    make = {"beir": _beir, "files": _files, "ir_datasets": _package}[parameters["kind"]]
     given = make(parameters, sources)
     if parameters["repair"] == "mojibake":
         given.documents = ((name, repaired(text)) for name, text in given.documents)
         given.queries = {name: repaired(text) for name, text in given.queries.items()}
     return given
-
-
-def query_texts(texts: Iterator[tuple[str, str]]) -> dict[str, str]:
-    """Return queries by id; `DataError` naming an id that stands twice with other texts."""
-    found: dict[str, str] = {}
-    for name, text in texts:
-        if found.setdefault(name, text) != text:
-            raise DataError(f"queries: {name} stands twice with other texts; keep one.")
-    return found
 
 
 def _beir(parameters: Mapping[str, Any], sources: Sequence[Path]) -> Given:
@@ -71,7 +62,7 @@ def _files(parameters: Mapping[str, Any], sources: Sequence[Path]) -> Given:
     )
 
 
-def _ir_datasets(parameters: Mapping[str, Any], sources: Sequence[Path]) -> Given:
+def _package(parameters: Mapping[str, Any], sources: Sequence[Path]) -> Given:
     try:
         package = importlib.import_module("ir_datasets")
     except ImportError as error:

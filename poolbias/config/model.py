@@ -119,9 +119,7 @@ class DenseRetriever(Section):
     )
 
 
-AnyRetriever = Annotated[
-    Bm25Retriever | DenseRetriever | RunRetriever, Field(discriminator="kind")
-]
+AnyRetriever = Annotated[Bm25Retriever | DenseRetriever | RunRetriever, Field(discriminator="kind")]
 
 
 class Pool(Section):

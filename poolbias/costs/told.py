@@ -12,9 +12,7 @@ from poolbias.tables.rows import CET, NAIVE, TABLE_3
 HEADING = ("for", "jobs", "device hours", "at most", "disk, GB", "memory of a job, GB")
 
 
-def costs(
-    study: Study, table: Throughput, official: Mapping[str, Source]
-) -> dict[str, list[Job]]:
+def costs(study: Study, table: Throughput, official: Mapping[str, Source]) -> dict[str, list[Job]]:
     """Return the jobs that each table and figure needs, and `everything`, each job once."""
     rows = naming.rows(study)
     figures = study.figures

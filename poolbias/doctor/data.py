@@ -84,11 +84,13 @@ def _source(collection: Any) -> Path | None:
         return found[0] if found else None
     if isinstance(collection, Given):
         files = getattr(collection, "files", {})
-        lacking = [path for what, path in files.items() if not what.endswith("?") and not _there(path)]
+        lacking = [
+            path for what, path in files.items() if not what.endswith("?") and not _there(path)
+        ]
         if lacking:
             raise DataError(f"found no {lacking[0]}")
         official = [Path("results/sources") / name.rstrip("/") for name in collection.sources]
-        return None if not all(path.exists() for path in official) else Path(".")
+        return None if not all(path.exists() for path in official) else Path()
     from poolbias.collections import hpo
 
     path = hpo.find_ontology()

@@ -59,9 +59,7 @@ def join(parts: Iterable[Unlabelled]) -> Unlabelled:
     order = {"by": ["query_row", "document_row"], "ignore_index": True}
     labels = pd.concat([part.labels for part in found]).sort_values(**order)
     frame = pd.concat([part.frame for part in found])
-    return Unlabelled(
-        frame.sort_values(["query_row", "rank"], ignore_index=True), labels, figures
-    )
+    return Unlabelled(frame.sort_values(["query_row", "rank"], ignore_index=True), labels, figures)
 
 
 def write(

@@ -50,7 +50,9 @@ def _byte(letter: str) -> bytes:
         return letter.encode("latin-1")  # the five bytes that Windows-1252 leaves open
 
 
-def read_texts(path: Path | str, fields: Sequence[str] = ("title", "text"), joint: str = " ") -> Texts:
+def read_texts(
+    path: Path | str, fields: Sequence[str] = ("title", "text"), joint: str = " "
+) -> Texts:
     """Yield (id, text) of a file of documents or queries, read by what its name ends in.
 
     Args:
@@ -83,7 +85,11 @@ def from_json(record: Any, fields: Sequence[str], joint: str) -> tuple[str, str]
 
 
 def read_json_lines(path: Path | str, read: Callable[[Any], tuple[str, str]]) -> Texts:
-    """Yield what `read` makes of each JSON line; blank lines are passed over."""
+    """Yield what `read` makes of each JSON line; blank lines are passed over.
+
+    Raises:
+        DataError: naming file and line for what `read` cannot use.
+    """
     for number, record in read_records(path):
         try:
             identity, text = read(record)
@@ -96,7 +102,7 @@ def read_json_lines(path: Path | str, read: Callable[[Any], tuple[str, str]]) ->
 
 
 def read_records(path: Path | str) -> Iterator[tuple[int, Any]]:
-    """Yield the number and the value of each JSON line."""
+    """Yield the number and the value of each JSON line; `DataError` for one that is not JSON."""
     with reading(path), open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
@@ -134,6 +140,9 @@ def read_trec_texts(path: Path | str) -> Texts:
 
     A document's text is all that stands in it beside `<DOCNO>`, without tags; a query's is its
     title.
+
+    Raises:
+        DataError: naming file and line for a record without id, or a query without title.
     """
     for number, block, kind in _blocks(path):
         where = f"{path}:{number}"

@@ -54,7 +54,9 @@ class Official:
         if kind == "pass":
             lines = lines.replace(" 0 ", " Q0 ", 1).replace(" 0 ", " Q0 ")
             rows = "".join(
-                f"{q}\t{d}\t{held[q]}\ttext\n" for q in held for d in self.random.sample(documents, 20)
+                f"{q}\t{d}\t{held[q]}\ttext\n"
+                for q in held
+                for d in self.random.sample(documents, 20)
             )
             self.gz(f"msmarco-passagetest{year}-top1000.tsv.gz", rows)
         else:
@@ -79,7 +81,9 @@ class Official:
         first = {q: self.random.choice(ids) for q in [*train, *dev]}
         members = {
             "collection.tsv": "".join(f"{n}\t{text}\n" for n, text in collection.items()),
-            "queries.train.tsv": "".join(f"{q}\t{t}\n" for q, t in {**train, "9999": "x y"}.items()),
+            "queries.train.tsv": "".join(
+                f"{q}\t{t}\n" for q, t in {**train, "9999": "x y"}.items()
+            ),
             "queries.dev.small.tsv": "".join(f"{q}\t{t}\n" for q, t in dev.items()),
             "qrels.train.tsv": "".join(f"{q}\t0\t{first[q]}\t1\n" for q in train),
             "qrels.dev.small.tsv": "".join(f"{q}\t0\t{first[q]}\t1\n" for q in dev),
@@ -184,5 +188,7 @@ class Official:
             drawn = [self.random.sample(list(passages), 2) for _ in range(count)]
             drawn[1] = []  # some records have no positive
             held[split] = drawn
-            self.gz(f"biencoder-{name}-{split}.json.gz", json.dumps([*map(record, drawn)], indent=4))
+            self.gz(
+                f"biencoder-{name}-{split}.json.gz", json.dumps([*map(record, drawn)], indent=4)
+            )
         return {"passages": passages, "sets": held}

@@ -33,7 +33,9 @@ def test_operations_of_a_pass_by_hand():
 
 def test_a_naive_training_by_hand():
     study, table = paper(), read_throughput(TABLE, "cuda")
-    row = next(r for r in rows(study) if r.experiment.collection == "passage" and r.method == "naive")
+    row = next(
+        r for r in rows(study) if r.experiment.collection == "passage" and r.method == "naive"
+    )
     jobs = {job.name: job for job in of_experiment(study, row, table, OFFICIAL)}
     training = jobs[f"train {row.experiment.name} seed 1"]
     bert = table.encoder("*")

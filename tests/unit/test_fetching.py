@@ -48,9 +48,7 @@ def test_a_file_is_fetched_once_and_then_there(server, tmp_path):
         ("busy-once", ["", ""]),
     ],
 )
-def test_an_address_that_stalls_or_breaks_off_is_asked_for_the_rest(
-    server, tmp_path, name, ranges
-):
+def test_an_address_that_stalls_or_breaks_off_is_asked_for_the_rest(server, tmp_path, name, ranges):
     path = tmp_path / "file.gz"
     assert retrieve(source(server, name, "404"), path, patience=QUICK) == "fetched"
     assert path.read_bytes() == CONTENT
@@ -112,7 +110,12 @@ def test_if_no_address_gives_the_file_all_answers_are_told_and_nothing_has_its_n
     with pytest.raises(ToolError) as error:
         retrieve(source(server, "404", "409", "corrupt", "500"), path, patience=QUICK)
     told = str(error.value)
-    for words in ("/404 (HTTP 404", "/409 (HTTP 409", "/corrupt (gave other bytes (MD5 ", "3 times"):
+    for words in (
+        "/404 (HTTP 404",
+        "/409 (HTTP 409",
+        "/corrupt (gave other bytes (MD5 ",
+        "3 times",
+    ):
         assert words in told
     assert f"102400 bytes, MD5 {MD5}" in told
     assert str(path) in told

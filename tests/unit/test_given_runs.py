@@ -42,7 +42,9 @@ def test_lines_in_any_order_become_runs_in_canonical_order(tmp_path):
 
 
 def test_top1000_has_no_ranks(tmp_path):
-    content = "".join(f"{q}\td{n}\tquery\ta text\twith tab\n" for q in "73" for n in (2, 1)).encode()
+    content = "".join(
+        f"{q}\td{n}\tquery\ta text\twith tab\n" for q in "73" for n in (2, 1)
+    ).encode()
     with tarfile.open(tmp_path / "top1000.dev.tar.gz", "w:gz") as archive:
         info = tarfile.TarInfo("top1000.dev")
         info.size = len(content)

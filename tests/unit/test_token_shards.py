@@ -64,7 +64,9 @@ def test_the_size_is_predicted(tmp_path, tokenizer):
     documents, queries = tables(tmp_path, texts, ["a"])
     token_shards.build_shard(documents, 0, 1, tokenizer, tmp_path / "part")
     figures = token_shards.join([tmp_path / "part"], queries, tokenizer, tmp_path / "store")
-    size = sum((tmp_path / "store" / f"documents.{n}.npy").stat().st_size for n in ("ids", "offsets"))
+    size = sum(
+        (tmp_path / "store" / f"documents.{n}.npy").stat().st_size for n in ("ids", "offsets")
+    )
     assert token_shards.bytes_of(300, figures["documents_mean_tokens"]) == size
     assert token_shards.bytes_of(1000, 50, 100_000) == 1000 * (50 * 4 + 8) + 8 + 256
 

@@ -81,9 +81,14 @@ def checkpoint(folder, style):
     (folder / "config.json").write_text(config.to_json_string())
     weights = {name: value.contiguous() for name, value in BertModel(config).state_dict().items()}
     if style == "safetensors":
-        save_file({f"bert.{name}": value for name, value in weights.items()}, folder / "model.safetensors")
+        save_file(
+            {f"bert.{name}": value for name, value in weights.items()}, folder / "model.safetensors"
+        )
     else:
-        torch.save({f"{style}.{name}": value for name, value in weights.items()}, folder / "pytorch_model.bin")
+        torch.save(
+            {f"{style}.{name}": value for name, value in weights.items()},
+            folder / "pytorch_model.bin",
+        )
 
 
 def run(path, queries, documents, seed):

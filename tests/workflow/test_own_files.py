@@ -93,7 +93,11 @@ def test_judged_irrelevant_documents_are_left_out_by_option(own):
         json.loads(file.read_text())
         for file in (workflow.folder / "results" / "candidates").glob("*.json")
     ]
-    less = [found["candidates_judged_irrelevant"] for found in told if "candidates_judged_irrelevant" in found]
+    less = [
+        found["candidates_judged_irrelevant"]
+        for found in told
+        if "candidates_judged_irrelevant" in found
+    ]
     assert less
     assert all(count > 0 for count in less)
 

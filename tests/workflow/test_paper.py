@@ -13,7 +13,7 @@ from miniature import PAPER, QUERY, checkpoint, files, run, sources, study
 
 sys.path.insert(0, str(ROOT / "tests" / "unit"))
 
-from broken_server import serving  # noqa: E402
+from broken_server import serving
 
 STARTS = {
     "google-bert/bert-base-uncased": "safetensors",

@@ -11,7 +11,6 @@ from poolbias.formats.tsv import read_column, read_table
 from poolbias.teacher import score_pairs
 
 
-
 def main(job: stage.Job) -> None:
     parameters = job.parameters
     rows = training_rows(
