@@ -265,7 +265,7 @@ def test_everything_grows_by_a_factor_of_sixteen_at_least():
     assert costs.doubled(1, 16, 4) == [1, 4, 16]
     assert [c.what for c in every if len(c.sizes) < 3 or c.sizes[-1] < 16 * c.sizes[0]] == []
     named = {cost.against for cost in every}
-    assert {"queries", "candidates", "tokens of a document", "layers"} <= named
+    assert {"queries", "candidates", "tokens of a document", "layers below the last"} <= named
 
 
 # Stages
