@@ -208,29 +208,10 @@ def get_tokens(experiment):
     return f"results/tokens/{get_collection_key(experiment)}/{start}"
 
 
-def get_training_inputs(wildcards):
-    """Return what an experiment's training reads: tokens, candidates, a first stage if any."""
-    experiment = EXPERIMENTS[wildcards.experiment]
-    first = experiment.first_stage
-    trained = first and f"results/rankers/{first.name}/seed-{wildcards.seed}/R"
-    return {
-        "tokens": get_tokens(experiment),
-        "candidates": f"results/candidates/{naming.candidates_key(STUDY, experiment)}",
-        **({"first_stage": f"{trained}/model.safetensors"} if trained else {}),
-    }
-
-
 def get_input_options(wildcards, input):
     """Return the inputs of a rule as options of its script."""
     return " ".join(
         f"--{name.replace('_', '-')} {path}" for name, path in input.items()
-    )
-
-
-def get_training_json(wildcards):
-    """Return the parameters of one training."""
-    return get_json(
-        stages.given_training(EXPERIMENTS[wildcards.experiment], int(wildcards.seed))
     )
 
 

@@ -8,7 +8,6 @@ import contextlib
 import pickle
 import re
 import shutil
-from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -130,10 +129,7 @@ def states(bert: Any, sequences: Sequences, precision: str) -> Iterator[Tensor]:
     device = bert.embeddings.word_embeddings.weight.device
     if getattr(bert.config, "poolbias_engine", "") == "packed":
         kind = torch.bfloat16 if precision == "bf16" else torch.float32
-        arrays = (sequences.ids, sequences.types, sequences.positions())
-        ids, types, positions = (torch.from_numpy(array).to(device) for array in arrays)
-        parts = buckets(sequences.lengths, device)
-        yield from packed.states(bert, ids, types, positions, parts, kind)
+        yield from packed.states(bert, *_inputs(sequences, device), kind)
     else:
         batch = sequences.padded()
         mask = torch.from_numpy(batch.mask).to(device)
@@ -160,10 +156,16 @@ def pooled(bert: Any, sequences: Sequences, precision: str) -> Tensor:
                 token_type_ids=torch.from_numpy(batch.types).to(device),
             ).pooler_output
         return vectors
-    (last,) = deque(states(bert, sequences, precision), maxlen=1)
-    first = torch.from_numpy(sequences.lengths.cumsum() - sequences.lengths).to(device)
     kind = torch.bfloat16 if half else torch.float32
-    return torch.tanh(packed.linear(last.index_select(0, first), bert.pooler.dense, kind))
+    first = packed.first_states(bert, *_inputs(sequences, device), kind)
+    return torch.tanh(packed.linear(first, bert.pooler.dense, kind))
+
+
+def _inputs(sequences: Sequences, device: torch.device) -> tuple[Any, ...]:
+    """Return ids, types and positions of all tokens, and buckets, as the fast path takes them."""
+    arrays = (sequences.ids, sequences.types, sequences.positions())
+    ids, types, positions = (torch.from_numpy(array).to(device) for array in arrays)
+    return ids, types, positions, buckets(sequences.lengths, device)
 
 
 def save(ranker: Any, folder: Path | str) -> None:

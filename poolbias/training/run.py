@@ -10,6 +10,7 @@ from poolbias.candidates import Candidates
 from poolbias.device import prepare
 from poolbias.files import files_within
 from poolbias.formats.tsv import write_table
+from poolbias.parameters import Parameters
 from poolbias.stage import Job, progress
 from poolbias.tokens import TokenStore
 from poolbias.training import finished
@@ -37,9 +38,9 @@ def _train(job: Job, names: tuple[str, ...], held: lease.Lease) -> None:
     device = prepare(parameters["device"], parameters["threads"])
     kind = models.ranker(parameters["ranker"]["kind"])
     seed = parameters["seed"]
-    start = dict(parameters["ranker"])
+    start = parameters["ranker"]
     if "first_stage" in job.files:
-        start["trained"] = job.path("first_stage").parent
+        start = Parameters({**start, "trained": job.path("first_stage").parent}, "ranker.")
     trainer = Trainer(
         parameters=parameters,
         store=TokenStore(job.path("tokens")),
