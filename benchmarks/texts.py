@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from poolbias import tokens
 from poolbias.candidates import Candidates
-from poolbias.collections import build
+from poolbias.collections.hpo import build
 from poolbias.config.model import HpoCollection
 from poolbias.files import read_json, write_json
 from poolbias.models.pretrained import folder_of
@@ -47,7 +47,7 @@ class Texts:
 def built() -> Iterator[Path]:
     """Yield a folder of the default collection's texts and tokens, removed after the block."""
     section = HpoCollection()
-    collection = build(section.kind, section.model_dump(exclude={"kind"}))
+    collection = build(section.model_dump(exclude={"kind"}))
     documents, queries = list(collection.documents["text"]), list(collection.queries["text"])
     with tempfile.TemporaryDirectory(prefix="poolbias-benchmark-") as name:
         folder = Path(name)

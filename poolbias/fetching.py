@@ -8,7 +8,6 @@ import contextlib
 import hashlib
 import http.client
 import logging
-import os
 import time
 import urllib.error
 import urllib.request
@@ -102,7 +101,7 @@ def link(file: Path, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.link")
     temporary.unlink(missing_ok=True)
-    os.symlink(file.resolve(), temporary)
+    temporary.symlink_to(file.resolve())
     temporary.replace(path)
 
 

@@ -83,7 +83,7 @@ def source_of(name: str, given: Any, where: str) -> Source:
         raise ConfigError(f"{where}.{unknown[0]}: no such key (known: {', '.join(_KEYS)}).")
     if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", name):
         raise ConfigError(f"{where}: need a file's bare name; rename it.")
-    addresses = given.get("addresses")
+    addresses: Any = given.get("addresses")
     if not _texts(addresses) or not all(re.match(r"https?://", one) for one in addresses):
         raise ConfigError(f"{where}.addresses: need a list of http or https addresses; correct it.")
     size, most = given.get("size"), given.get("most_bytes")

@@ -86,7 +86,7 @@ def id_of(ids: NDArray[np.uint8], number: int, what: str) -> str:
     """
     if number >= len(ids):
         raise DataError(f"{what} {number}: the map has {len(ids)} ids; get the archive anew.")
-    return ids[number].tobytes().hex()
+    return bytes(ids[number]).hex()
 
 
 def numbered(files: Sequence[Path]) -> Iterator[tuple[int, str]]:

@@ -18,6 +18,7 @@ class Given(Section):
     then not known to be irrelevant.
     """
 
+    kind: str
     judged_irrelevant: Literal["negatives", "left_out"] = Field(
         "negatives",
         description="Documents judged irrelevant for a training query (the paper's D⁻): drawn as "

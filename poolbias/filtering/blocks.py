@@ -56,10 +56,13 @@ def join(parts: Iterable[Unlabelled]) -> Unlabelled:
     for part in found:
         for name, value in part.figures.items():
             figures[name] = figures.get(name, 0) + value
-    order = {"by": ["query_row", "document_row"], "ignore_index": True}
-    labels = pd.concat([part.labels for part in found]).sort_values(**order)
+    labels = pd.concat([part.labels for part in found])
     frame = pd.concat([part.frame for part in found])
-    return Unlabelled(frame.sort_values(["query_row", "rank"], ignore_index=True), labels, figures)
+    return Unlabelled(
+        frame.sort_values(["query_row", "rank"], ignore_index=True),
+        labels.sort_values(["query_row", "document_row"], ignore_index=True),
+        figures,
+    )
 
 
 def write(

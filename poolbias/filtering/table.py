@@ -44,8 +44,7 @@ def assemble(found: Unlabelled, weights: NDArray[np.float64]) -> tuple[Candidate
 def _uniform(query_rows: NDArray[np.int64], likely: NDArray[np.float64]) -> NDArray[np.uint8]:
     """Return for each query whether its candidates are equally likely as float32, uint8."""
     by_query = pd.Series(likely.astype(np.float32)).groupby(query_rows)
-    same: NDArray[np.uint8] = (by_query.max() == by_query.min()).to_numpy(np.uint8)
-    return same
+    return (by_query.max() == by_query.min()).to_numpy().astype(np.uint8)
 
 
 def _offsets(query_rows: "pd.Series[int]", queries: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -152,8 +152,9 @@ def _deal(
                     continue
                 number = row // width
                 if number not in opened:
-                    file = gzip.open(folder / f"{number:06}", "wt", 1, encoding="utf-8")
-                    opened[number] = stack.enter_context(file)
+                    opened[number] = stack.enter_context(
+                        gzip.open(folder / f"{number:06}", "wt", 1, encoding="utf-8")  # noqa: SIM115
+                    )
                 opened[number].write(f"{row}\t{document}\t{score!r}\n")
     return [folder / f"{number:06}" for number in sorted(opened)]
 
@@ -185,6 +186,7 @@ def _sorted_lines(
     frame = frame.sort_values(order, ascending=[True, False, True], ignore_index=True)
     frame["rank"] = frame.groupby("row").cumcount() + 1
     frame = frame[frame["rank"] <= plan.depth]
-    for row, part in frame.groupby("row", sort=True):
-        query = queries["query_id"].iloc[int(row)]
-        yield int(row), run_lines(part.assign(query_id=query), plan.tag), len(part)
+    for _, part in frame.groupby("row", sort=True):
+        row = int(part["row"].iloc[0])
+        query = queries["query_id"].iloc[row]
+        yield row, run_lines(part.assign(query_id=query), plan.tag), len(part)

@@ -73,7 +73,7 @@ class Official:
         )
 
     def passages(self):
-        """Write MS MARCO's passages and TREC Deep Learning's passage files; return what they hold."""
+        """Write MS MARCO's passages and TREC Deep Learning's files; return what they hold."""
         ids = [str(n) for n in range(self.documents)]
         collection = {n: self.text(12) for n in ids}
         collection["0"] = "Itâ€™s " + collection["0"]
@@ -107,7 +107,8 @@ class Official:
         ids = [f"D{n}" for n in range(self.documents)]
         records = {n: (f"http://{n}.org/", self.text(3), self.text(30)) for n in ids}
         trec = "".join(
-            f"<DOC>\n<DOCNO>{n}</DOCNO>\n<TEXT>\n{url}\n{title}\n{body}\nlast line\n</TEXT>\n</DOC>\n"
+            f"<DOC>\n<DOCNO>{n}</DOCNO>\n<TEXT>\n{url}\n{title}\n{body}\nlast line\n"
+            "</TEXT>\n</DOC>\n"
             for n, (url, title, body) in records.items()
         )
         self.gz("msmarco-docs.trec.gz", trec)

@@ -83,7 +83,8 @@ def line_of(text, part):
         (
             "layers: 3",
             "layers: 7",
-            "rankers.bert.layers: found 7, need at most 6, the layers of all-MiniLM-L6-v2; lower it.",
+            "rankers.bert.layers: found 7, need at most 6, the layers of all-MiniLM-L6-v2; lower "
+            "it.",
         ),
         (
             "layers: 3",

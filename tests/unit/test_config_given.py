@@ -58,7 +58,7 @@ def test_where_files_come_from_and_how_many_jobs_tokenise_them_changes_no_name(t
     [
         (
             {"experiments": [{"retriever": "mine", "method": "oracle"}]},
-            "found 'oracle' with the collection 'passage', where not all that is relevant is judged",
+            "found 'oracle' with the collection 'passage', where not all that is relevant is",
         ),
         (
             {"experiments": [{"retriever": "mine", "method": "ideal_propensity"}]},

@@ -156,5 +156,5 @@ def test_titled_passages_of_rocketqa(tmp_path):
 def test_a_missing_member_is_told(tmp_path):
     official = Official(tmp_path)
     official.tar("collectionandqueries.tar.gz", {"collection.tsv": "1\tx\n"})
-    with pytest.raises(DataError, match="queries.train.tsv: is not among"):
+    with pytest.raises(DataError, match=r"queries\.train\.tsv: is not among"):
         built(tmp_path, MsMarcoPassage(test=["dev-small"], estimation=None, check=False))

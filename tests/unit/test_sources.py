@@ -61,5 +61,5 @@ def test_a_list_without_files_is_refused(tmp_path):
     path = tmp_path / "sources.yaml"
     for text in ("", "[1]", yaml.safe_dump({"files": []}), "a: [", yaml.safe_dump({"a": 1})):
         path.write_text(text)
-        with pytest.raises(ConfigError, match="sources.yaml"):
+        with pytest.raises(ConfigError, match=r"sources\.yaml"):
             read_sources(path)

@@ -73,5 +73,5 @@ def test_the_size_is_predicted(tmp_path, tokenizer):
 
 def test_a_table_without_texts_is_told(tmp_path):
     (tmp_path / "a.tsv").write_text("id\tbody\n1\tx\n")
-    with pytest.raises(DataError, match="a.tsv:1: column 'text' is missing"):
+    with pytest.raises(DataError, match=r"a\.tsv:1: column 'text' is missing"):
         list(token_shards.lines_of(tmp_path / "a.tsv", 0, 1))

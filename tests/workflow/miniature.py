@@ -164,5 +164,5 @@ def shortened(method):
     if isinstance(short.get("form"), list):
         short["form"] = "paper"
     if short.get("scored"):
-        short["scored"] = 5
+        short |= {"scored": 5, "eta": 0.9}  # a teacher of two steps scores everything near .5
     return short

@@ -35,9 +35,10 @@ def beir(folder):
 
 def study(folder, **entry):
     text = yaml.safe_load(SMOKE.read_text())
+    own = {"kind": "beir", "folder": str(folder / "tiny"), "held_out": 6}
     text |= {
         "study": "own",
-        "collections": {"own": {"kind": "beir", "folder": str(folder / "tiny"), "held_out": 6, **entry}},
+        "collections": {"own": own | entry},
         "pools": {"given": {"retrievers": []}},
         "experiments": [
             {"retriever": ["bm25", "dense"], "method": {"name": "naive", "depth": 50}},

@@ -1,4 +1,4 @@
-"""The paper's study as a miniature: official formats, a local server, tiny checkpoints, all rules."""
+"""The paper's study as a miniature: official formats, a local server, tiny checkpoints."""
 
 import re
 import sys
