@@ -156,7 +156,7 @@ def get_given_run_json(wildcards):
     retriever = RETRIEVERS[wildcards.retriever]
     kind = COLLECTIONS[wildcards.collection].kind
     return get_stage_json(
-        "import_run",
+        "bring_run",
         depth=retriever.depth,
         ranked=given_runs.is_ranked(retriever, kind),
         tag=given_runs.name_of(retriever, kind),

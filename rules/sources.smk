@@ -61,7 +61,7 @@ rule unpack_source:
         + "--archive {input.archive} --folder {output.folder}"
 
 
-rule import_run:
+rule bring_run:
     """Runs from files, official or a user's."""
     input:
         queries="results/collections/{collection}/queries.tsv",
@@ -73,12 +73,12 @@ rule import_run:
         no_hits="results/runs/{collection}/{retriever}/no_hits.tsv",
         manifest="results/runs/{collection}/{retriever}/manifest.json",
     log:
-        text="results/logs/import_run/{collection}/{retriever}.log",
-        parameters="results/logs/import_run/{collection}/{retriever}.json",
+        text="results/logs/bring_run/{collection}/{retriever}.log",
+        parameters="results/logs/bring_run/{collection}/{retriever}.json",
     benchmark:
-        "results/benchmarks/import_run/{collection}/{retriever}.tsv"
+        "results/benchmarks/bring_run/{collection}/{retriever}.tsv"
     wildcard_constraints:
-        retriever=get_pattern(n for n, r in RETRIEVERS.items() if r.kind == "run"),
+        retriever=get_pattern(n for n, r in RETRIEVERS.items() if r.kind == "given"),
     conda:
         "../workflow/envs/poolbias.yaml"
     threads: 1
@@ -91,6 +91,6 @@ rule import_run:
     message:
         "Bring in the runs {wildcards.retriever} of {wildcards.collection}"
     shell:
-        get_command("import_run") + "--queries {input.queries} --files {input.files} "
+        get_command("bring_run") + "--queries {input.queries} --files {input.files} "
         "--train {output.train} --dev {output.dev} --test {output.test} "
         "--no-hits {output.no_hits} --manifest {output.manifest}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from poolbias.config.entries import Choice
 from poolbias.config.given import Given
-from poolbias.config.given_runs import OFFICIAL, RunRetriever, is_ranked
+from poolbias.config.given_runs import OFFICIAL, GivenRuns, is_ranked
 from poolbias.config.problems import Problem
 from poolbias.config.study import Study
 
@@ -15,7 +15,7 @@ def check(study: Study, choice: Choice) -> Iterator[Problem]:
     """Yield what does not fit in one experiment."""
     collection, pool = study.collections[choice.collection], study.pools[choice.pool]
     method, retriever = choice.method, study.retrievers[choice.retriever]
-    official = isinstance(retriever, RunRetriever) and retriever.official
+    official = isinstance(retriever, GivenRuns) and retriever.official
     if official and collection.kind not in OFFICIAL:
         yield Problem(
             (*choice.place, "retriever"),
@@ -73,7 +73,7 @@ def _ranks(study: Study, choice: Choice, collection: Given) -> Iterator[Problem]
             "collection such a set, or say `complete: true` if everything is judged.",
         )
     retriever = study.retrievers[choice.retriever]
-    if isinstance(retriever, RunRetriever) and not is_ranked(retriever, collection.kind):
+    if isinstance(retriever, GivenRuns) and not is_ranked(retriever, collection.kind):
         yield Problem(
             (*choice.place, "method"),
             f"found {method.method!r} with the retriever {choice.retriever!r}, whose official files"

@@ -39,7 +39,7 @@ def check(study: Study, choices: list[Choice]) -> list[Problem]:
         *_repeats(study, ()),
         *_collections(study),
         *_pools(study),
-        *(p for n, r in study.retrievers.items() if r.kind == "run" for p in runs.check(n, r)),
+        *(p for n, r in study.retrievers.items() if r.kind == "given" for p in runs.check(n, r)),
         *check_rankers.check(study.rankers, study.device),
         *_evaluation(study, choices),
         *_selection_models(study, choices),

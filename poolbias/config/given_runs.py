@@ -13,10 +13,10 @@ OFFICIAL = {"msmarco-passage": "bm25-top1000", "msmarco-document": "indri-top100
 RANKED = {"bm25-top1000": False, "indri-top100": True}
 
 
-class RunRetriever(Section):
+class GivenRuns(Section):
     """Runs from files: the organisers', or those of a folder of yours."""
 
-    kind: Literal["run"] = Field("run", description="The module that retrieves.")
+    kind: Literal["given"] = Field("given", description="The module that retrieves.")
     official: bool = Field(
         False,
         description="The organisers' runs: of MS MARCO's passages top1000 (BM25, in random order, "
@@ -38,10 +38,10 @@ class RunRetriever(Section):
     @property
     def label(self) -> str:
         """The readable part of the folders of its runs."""
-        return "official" if self.official else f"run-{readable(self.folder or '')}"
+        return "official" if self.official else f"given-{readable(self.folder or '')}"
 
 
-def name_of(retriever: RunRetriever, kind: str) -> str:
+def name_of(retriever: GivenRuns, kind: str) -> str:
     """Return what a run is, as its files and manifests say it: `official-indri-top100`.
 
     Args:
@@ -51,7 +51,7 @@ def name_of(retriever: RunRetriever, kind: str) -> str:
     return f"official-{OFFICIAL[kind]}" if retriever.official else retriever.label
 
 
-def is_ranked(retriever: RunRetriever, kind: str) -> bool:
+def is_ranked(retriever: GivenRuns, kind: str) -> bool:
     """Return whether the documents of a run have ranks."""
     return not retriever.official or RANKED[OFFICIAL[kind]]
 
@@ -74,7 +74,7 @@ def sources(kind: str, sets: list[str]) -> list[str]:
     return ["msmarco-doctrain-top100.gz", *dev, *deep]
 
 
-def check(name: str, retriever: RunRetriever) -> Iterator[Problem]:
+def check(name: str, retriever: GivenRuns) -> Iterator[Problem]:
     """Yield what is wrong with a run's section by itself."""
     if retriever.official == (retriever.folder is not None):
         yield Problem(

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from poolbias.config.base import NONE, Section, unit
-from poolbias.config.given_runs import RunRetriever
+from poolbias.config.given_runs import GivenRuns
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_+-]*$")]
 Share = Annotated[float, Field(gt=0, lt=1)]
@@ -119,7 +119,7 @@ class DenseRetriever(Section):
     )
 
 
-AnyRetriever = Annotated[Bm25Retriever | DenseRetriever | RunRetriever, Field(discriminator="kind")]
+AnyRetriever = Annotated[Bm25Retriever | DenseRetriever | GivenRuns, Field(discriminator="kind")]
 
 
 class Pool(Section):

@@ -67,7 +67,7 @@ def line_of(text, part):
         (
             "kind: dense",
             "kind: 7",
-            "retrievers.dense.kind: found 7, need 'bm25', 'dense' or 'run'; correct the value.",
+            "retrievers.dense.kind: found 7, need 'bm25', 'dense' or 'given'; correct the value.",
         ),
         (
             "dropout: 0.1",

@@ -13,8 +13,8 @@ STUDY = {
     "study": "mine", "device": "cpu", "precision": "float32",
     "collections": {"passage": {"kind": "msmarco-passage"}},
     "retrievers": {
-        "bm25": {"kind": "run", "official": True},
-        "mine": {"kind": "run", "folder": "runs/mine"},
+        "bm25": {"kind": "given", "official": True},
+        "mine": {"kind": "given", "folder": "runs/mine"},
         "lucene": {"kind": "bm25"},
         "outside": {"kind": "bm25", "documents": "pool_documents"},
     },
@@ -93,7 +93,7 @@ def test_where_files_come_from_and_how_many_jobs_tokenise_them_changes_no_name(t
             "found [], need a retriever: the collection 'hpo' has no judgements but its truth",
         ),
         (
-            {"retrievers": STUDY["retrievers"] | {"bm25": {"kind": "run"}}},
+            {"retrievers": STUDY["retrievers"] | {"bm25": {"kind": "given"}}},
             "found both official and folder, or neither, need one of them",
         ),
     ],

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from poolbias.config.given_runs import RunRetriever, is_ranked, name_of, sources
+from poolbias.config.given_runs import GivenRuns, is_ranked, name_of, sources
 from poolbias.errors import DataError
 from poolbias.formats import read_run
 from poolbias.retrieval.given_runs import Plan, bring, rows_of
@@ -92,13 +92,13 @@ def test_an_empty_archive_is_told(tmp_path):
 
 
 def test_official_runs_are_named_for_what_they_are():
-    official = RunRetriever(official=True)
+    official = GivenRuns(official=True)
     assert name_of(official, "msmarco-passage") == "official-bm25-top1000"
     assert name_of(official, "msmarco-document") == "official-indri-top100"
     assert not is_ranked(official, "msmarco-passage")
     assert is_ranked(official, "msmarco-document")
-    own = RunRetriever(folder="runs/ANCE FirstP")
-    assert (name_of(own, "beir"), is_ranked(own, "beir")) == ("run-ance-firstp", True)
+    own = GivenRuns(folder="runs/ANCE FirstP")
+    assert (name_of(own, "beir"), is_ranked(own, "beir")) == ("given-ance-firstp", True)
     assert sources("msmarco-passage", ["dev-small", "trec-dl-2019"]) == [
         "top1000.train.tar.gz", "top1000.dev.tar.gz", "msmarco-passagetest2019-top1000.tsv.gz",
     ]  # fmt: skip

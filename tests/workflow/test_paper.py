@@ -60,7 +60,7 @@ def test_every_rule_of_the_papers_study_is_executed(miniature):
     table = output.split("Job stats:")[1].split("\n\n")[0]
     executed = set(re.findall(r"^(\w+) +\d+$", table, flags=re.MULTILINE))
     assert set(planned) - executed == set()
-    assert {"retrieve_source", "import_run", "join_tokens", "join_halves"} <= executed
+    assert {"retrieve_source", "bring_run", "join_tokens", "join_halves"} <= executed
     assert ("/409", "") in asked  # the first address refuses, the second gives
     assert any(path == "/collectionandqueries.tar.gz" for path, _ in asked)
 
