@@ -52,6 +52,12 @@ def of_experiment(
             yield _ranking(study, part, row.retriever, table, seed)
 
 
+def depth_of(study: Study, collection: str) -> int:
+    """Return how many documents of a run are re-ranked on a collection."""
+    own = getattr(study.collections[collection], "reranked", None)
+    return int(own or study.evaluation.depth)
+
+
 def of_collection(
     study: Study, name: str, table: Throughput, official: Mapping[str, Source]
 ) -> Iterator[Job]:
@@ -117,7 +123,7 @@ def _ranking(
     study: Study, experiment: Experiment, retriever: str, table: Throughput, seed: int
 ) -> Job:
     sizes = table.sizes(study.collections[experiment.collection].kind)
-    depth = study.evaluation.depth
+    depth = depth_of(study, experiment.collection)
     pairs = _tested(study, experiment.collection, table) * depth
     flops, most = _pass(experiment.parameters, sizes, table, pairs)
     name = f"rerank {experiment.name} {retriever} seed {seed}"

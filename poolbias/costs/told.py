@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from poolbias.config import experiments as naming
 from poolbias.config.study import Study
-from poolbias.costs.jobs import Job, of_experiment
+from poolbias.costs.jobs import Job, depth_of, of_experiment
 from poolbias.costs.throughput import Throughput
 from poolbias.sources import Source
 from poolbias.tables.rows import CET, NAIVE, TABLE_3
@@ -24,6 +24,9 @@ def costs(study: Study, table: Throughput, official: Mapping[str, Source]) -> di
         names = [(r.experiment.collection, r.experiment.pool, ranker(r)) for r in (row, other)]
         return names[0] == names[1]
 
+    def deep(row: naming.Ranked) -> bool:
+        return depth_of(study, row.experiment.collection) >= min(100, study.evaluation.depth)
+
     first = rows[0]
     reference = next((row for row in rows if row.method == CET), first)
     about = [row for row in rows if alike(row, reference)]
@@ -37,7 +40,7 @@ def costs(study: Study, table: Throughput, official: Mapping[str, Source]) -> di
     chosen = {
         "table_1": [row for row in rows if ranker(row) == ranker(first)],
         "table_3": [row for row in chinese if row.method in TABLE_3],
-        "table_4": [row for row in rows if row.method in (NAIVE, CET)],
+        "table_4": [row for row in rows if row.method in (NAIVE, CET) and deep(row)],
         "figure_1": [row for row in rows if row.method == NAIVE and alike(row, first)],
         "figure_3": [row for row in rows if row.label in figures.figure_3.methods],
         "figure_4": [row for row in fourth if row.method in (NAIVE, CET, "rocketqa")],
