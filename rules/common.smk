@@ -261,9 +261,7 @@ def get_growing(amount, large=None):
     `large` is that of a job about one of the official collections, which are large.
     """
     return (
-        lambda wildcards, attempt: (
-            large if large and is_large(wildcards) else amount
-        )
+        lambda wildcards, attempt: (large if large and is_large(wildcards) else amount)
         * attempt
     )
 

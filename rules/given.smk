@@ -49,9 +49,11 @@ def get_given_sources(collection):
                 "needs; add it."
             )
     return files + [
-        f"results/sources/unpacked/{name.rstrip('/')}"
-        if name.endswith("/")
-        else f"results/sources/{name}"
+        (
+            f"results/sources/unpacked/{name.rstrip('/')}"
+            if name.endswith("/")
+            else f"results/sources/{name}"
+        )
         for name in official
     ]
 
@@ -120,7 +122,11 @@ def get_knows_truth(collection):
     return getattr(STUDY.collections[collection], "knows_truth", True)
 
 
-FOLDERS = {name: naming.folder(STUDY.collections[c]) for c in STUDY.collections for name in get_sets(c)}
+FOLDERS = {
+    name: naming.folder(STUDY.collections[c])
+    for c in STUDY.collections
+    for name in get_sets(c)
+}
 
 
 def get_labels_json(wildcards):
@@ -129,7 +135,9 @@ def get_labels_json(wildcards):
     section = COLLECTIONS[wildcards.collection]
     own = isinstance(section, Given) and not POOLS[wildcards.pool].retrievers
     return get_stage_json(
-        "build_labels", **pool, **({"relevant_from": section.relevant_from} if own else {})
+        "build_labels",
+        **pool,
+        **({"relevant_from": section.relevant_from} if own else {}),
     )
 
 

@@ -15,8 +15,12 @@ def get_ranked_pattern():
 def get_judgements_pattern():
     """Return a regular expression for what runs are measured by, with the mark of a set."""
     kinds = ["truth", *(f"labels-{pool}" for pool in POOLS)]
-    marks = dict.fromkeys(mark for c in STUDY.collections for mark in get_sets(c).values())
-    return get_pattern([f"{kind}{mark}" for kind in kinds for mark in ["", *filter(None, marks)]])
+    marks = dict.fromkeys(
+        mark for c in STUDY.collections for mark in get_sets(c).values()
+    )
+    return get_pattern(
+        [f"{kind}{mark}" for kind in kinds for mark in ["", *filter(None, marks)]]
+    )
 
 
 def get_ranker_name(row):

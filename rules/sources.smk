@@ -28,7 +28,8 @@ rule retrieve_source:
     message:
         "Retrieve {wildcards.source}"
     shell:
-        get_folder_command() + get_command("retrieve_source")
+        get_folder_command()
+        + get_command("retrieve_source")
         + f"--list {shlex.quote(SOURCES_FILE)} --file {{output.file}}"
 
 

@@ -42,9 +42,7 @@ def get_table_json(table, **parameters):
         table,
         study=STUDY.study,
         split=SPLIT,
-        ranker=get_ranker_name(
-            (get_table_3_rows() if table == "table_3" else ROWS)[0]
-        ),
+        ranker=get_ranker_name((get_table_3_rows() if table == "table_3" else ROWS)[0]),
         lexical=get_lexical(used),
         reason=get_not_run_reason(),
         collections=get_collection_keys(),
@@ -62,7 +60,9 @@ def get_table_json(table, **parameters):
 def get_lexical(names):
     """Return those retrievers that match terms: BM25, and the official runs."""
     held = {name: STUDY.retrievers[name] for name in names}
-    return [n for n, r in held.items() if r.kind == "bm25" or getattr(r, "official", None)]
+    return [
+        n for n, r in held.items() if r.kind == "bm25" or getattr(r, "official", None)
+    ]
 
 
 def get_not_run_reason():

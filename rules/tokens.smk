@@ -11,7 +11,9 @@ rule build_token_shard:
     input:
         documents="results/collections/{collection}/documents.tsv",
     output:
-        shard=directory("results/tokens/{collection}/shards/{tokenizer}/{number}-of-{shards}"),
+        shard=directory(
+            "results/tokens/{collection}/shards/{tokenizer}/{number}-of-{shards}"
+        ),
     log:
         text="results/logs/build_token_shard/{collection}/{tokenizer}/{number}-of-{shards}.log",
         parameters="results/logs/build_token_shard/{collection}/{tokenizer}/{number}-of-{shards}.json",

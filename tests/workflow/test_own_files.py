@@ -115,6 +115,7 @@ def test_what_does_not_fit_is_told_before_any_job(own):
     assert "annotators cannot be simulated; write []" in output
     text = yaml.safe_load(path.read_text())
     text["collections"]["own"]["folder"] = "/nowhere"
+    text["study"] = "other"
     bad.write_text(yaml.safe_dump(text))
     output = workflow.run("-n", configfile=bad, check=False)
     assert "found no /nowhere/corpus.jsonl (nor /nowhere/corpus.jsonl.gz)" in output
