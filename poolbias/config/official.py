@@ -111,6 +111,7 @@ class MsMarcoDocument(Given):
         10_000,
         ge=1,
         description="Characters kept of a document (ANCE keeps 10,000), or null for all.",
+        json_schema_extra=unit("characters"),
     )
     repair: Literal["none", "mojibake"] = Field(
         "none", description="Repair UTF-8 that was read as Windows-1252, or leave texts."

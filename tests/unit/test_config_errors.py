@@ -62,7 +62,8 @@ def line_of(text, part):
         (
             "kind: dense",
             "kind: dnese",
-            "retrievers.dense.kind: found 'dnese', need 'bm25' or 'dense'; did you mean 'dense'?",
+            "retrievers.dense.kind: found 'dnese', need 'bm25', 'dense' or 'given'; did you "
+            "mean 'dense'?",
         ),
         (
             "kind: dense",

@@ -9,6 +9,16 @@ import pytest
 import yaml as pyyaml
 
 from poolbias.config import generate, yaml
+from poolbias.config.given import BeirCollection, FilesCollection, IrDatasetsCollection
+from poolbias.config.given_runs import GivenRuns
+from poolbias.config.official import (
+    DuReaderCollection,
+    MsMarcoDocument,
+    MsMarcoPassage,
+    MsPas,
+    NaturalQuestions,
+    TriviaQa,
+)
 from poolbias.config.collections import WordnetCollection
 from poolbias.config.entries import METHODS
 from poolbias.config.experiments import expand
@@ -23,6 +33,8 @@ FIELDS = [(s.__name__, name, f) for s in SECTIONS for name, f in s.model_fields.
 STUDIES = ["config.yaml", "smoke.yaml"]
 # By the default study.
 UNUSED = {WordnetCollection, Tuning, PropRanker, ErnieRanker, CedrKnrmRanker, ParadeMaxRanker}
+UNUSED |= {GivenRuns, BeirCollection, FilesCollection, IrDatasetsCollection, MsMarcoPassage}
+UNUSED |= {MsMarcoDocument, DuReaderCollection, NaturalQuestions, TriviaQa, MsPas}
 
 
 @pytest.fixture
