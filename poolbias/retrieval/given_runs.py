@@ -153,7 +153,7 @@ def _deal(
                 number = row // width
                 if number not in opened:
                     opened[number] = stack.enter_context(
-                        gzip.open(folder / f"{number:06}", "wt", 1, encoding="utf-8")  # noqa: SIM115
+                        gzip.open(folder / f"{number:06}", "wt", 1, encoding="utf-8")
                     )
                 opened[number].write(f"{row}\t{document}\t{score!r}\n")
     return [folder / f"{number:06}" for number in sorted(opened)]

@@ -9,8 +9,13 @@ import pytest
 import yaml as pyyaml
 
 from poolbias.config import generate, yaml
+from poolbias.config.collections import WordnetCollection
+from poolbias.config.entries import METHODS
+from poolbias.config.experiments import expand
+from poolbias.config.fields import shape_of_field, unit_of
 from poolbias.config.given import BeirCollection, FilesCollection, IrDatasetsCollection
 from poolbias.config.given_runs import GivenRuns
+from poolbias.config.load import load
 from poolbias.config.official import (
     DuReaderCollection,
     MsMarcoDocument,
@@ -19,11 +24,6 @@ from poolbias.config.official import (
     NaturalQuestions,
     TriviaQa,
 )
-from poolbias.config.collections import WordnetCollection
-from poolbias.config.entries import METHODS
-from poolbias.config.experiments import expand
-from poolbias.config.fields import shape_of_field, unit_of
-from poolbias.config.load import load
 from poolbias.config.rankers import CedrKnrmRanker, ErnieRanker, ParadeMaxRanker, PropRanker
 from poolbias.config.tuning import Tuning
 from poolbias.errors import ConfigError
