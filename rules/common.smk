@@ -187,7 +187,7 @@ def get_measures(wildcards):
     return [
         measure
         for measure, cut in zip(measures, cuts)
-        if cut is None or int(cut[1]) <= int(wildcards.ranked.rpartition("/top-")[2])
+        if cut is None or int(cut[1]) <= int(wildcards.ranked.rpartition("top-")[2])
     ]
 
 

@@ -55,6 +55,6 @@ def build(
     told = {"kind": kind} if KINDS[kind] in SEVERAL else {}
     given = (told | dict(parameters), *([list(sources)] if sources else []))
     collection: Collection | Given = module.build(*given)
-    if isinstance(collection, Collection):
+    if not isinstance(collection, Given):
         check_splits(collection.queries)
     return collection
