@@ -8,7 +8,7 @@ from poolbias.formats.tsv import read_table, write_table
 
 def main(job: stage.Job) -> None:
     parameters = job.parameters
-    queries = read_table(job.path("queries"), ["query_id", "split", "group", "kind"])
+    queries = read_table(job.path("queries"), ["query_id", "split", "group"])
     queries = queries[queries["split"] == parameters["split"]]
     if "kinds" in parameters:  # the sets that are judged deeply
         queries = queries[queries["kind"].isin(parameters["kinds"])]

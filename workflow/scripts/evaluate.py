@@ -15,7 +15,7 @@ def main(job: stage.Job) -> None:
             f"found {len(runs)} runs and {len(outputs)} per-query files, need as many of both; "
             "give one output per run, in the same order."
         )
-    queries = read_table(job.path("queries"), ["query_id", "split", "kind"])
+    queries = read_table(job.path("queries"), ["query_id", "split"])
     if "kind" in job.parameters:  # one of several test sets
         queries = queries[queries["kind"] == job.parameters["kind"]]
     chosen = set(queries.loc[queries["split"] == split, "query_id"])
