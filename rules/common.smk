@@ -106,7 +106,7 @@ def get_result(path):
     return f"results/restored/{name}" if name in RESTORED else path
 
 
-for manifest in get_stale():
+for manifest in get_stale() if workflow.is_main_process else []:
     logger.warning(
         f"{manifest}: made by other code or parameters than this study's. If no job below trains "
         f"this ranker again, name it: --forcerun {manifest}"
