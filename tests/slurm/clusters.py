@@ -22,9 +22,10 @@ HURRY = (
 )
 # What the trainings and rankings of the smoke study are made from, and its records.
 BROUGHT = ("collections", "indexes", "encodings", "runs", "tokens", "candidates", ".records")
-# Not the same in two runs of one study: logs, times, what made a result, Lucene's own files.
+# Not the same in two runs of one study: logs, times, what made a result (the report tells of it),
+# Lucene's own files.
 VARYING = re.compile(
-    r"results/(logs|benchmarks|indexes)/|(manifest|record)\.json$|/timing\.tsv$|/\."
+    r"results/(logs|benchmarks|indexes)/|(manifest|record)\.json$|/timing\.tsv$|/report\.html$|/\."
 )
 TRAINED = re.compile(r"INFO done in .*loss_at_end")
 TAKEN = "nothing is trained"
