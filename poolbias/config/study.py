@@ -6,7 +6,8 @@ from pydantic import Field
 
 from poolbias.config.base import NONE, Section, unit
 from poolbias.config.collections import AnyCollection
-from poolbias.config.model import AnyRetriever, BertRanker, Name, Pool, Training
+from poolbias.config.model import AnyRetriever, Name, Pool, Training
+from poolbias.config.rankers import AnyRanker
 from poolbias.config.tuning import Tuning
 
 
@@ -158,7 +159,7 @@ class Study(Section):
     collections: dict[Name, AnyCollection] = Field(min_length=1, description="Collections by name.")
     retrievers: dict[Name, AnyRetriever] = Field(min_length=1, description="Retrievers by name.")
     pools: dict[Name, Pool] = Field(min_length=1, description="Pools of annotators by name.")
-    rankers: dict[Name, BertRanker] = Field(min_length=1, description="Rankers by name.")
+    rankers: dict[Name, AnyRanker] = Field(min_length=1, description="Rankers by name.")
     training: Training = Field(description="Settings of every training.")
     evaluation: Evaluation = Field(description="What is re-ranked and measured.")
     probe: Probe = Field(Probe(), description="Analysis of the weights.")
