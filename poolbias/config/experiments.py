@@ -212,8 +212,8 @@ def _experiment(study: Study, choice: Choice, half: int | None = None) -> Experi
         parameters["teacher"] = {"experiment": teacher.name, **method.teacher}
     first_stage = None
     if first := getattr(study.rankers[choice.ranker], "first_stage", None):
-        ranks = {} if method.ranks is None else {"depth": method.ranks}
-        plain = replace(choice, ranker=first, method=Naive(**ranks))
+        naive = Naive() if method.ranks is None else Naive(depth=method.ranks)
+        plain = replace(choice, ranker=first, method=naive)
         first_stage = _experiment(study, plain)
         parameters["first_stage"] = first_stage.name
     label = f"{method.label}-half{half}" if half else method.label

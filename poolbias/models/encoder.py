@@ -23,7 +23,7 @@ from transformers.utils import logging
 from poolbias.errors import ConfigError, DataError
 from poolbias.files import atomic_folder
 from poolbias.models import dropout, packed
-from poolbias.models.attention import buckets
+from poolbias.models.attention import Bucket, buckets
 from poolbias.models.pretrained import WEIGHTS, check_vocabulary, folder_of
 from poolbias.tokens import Ids, Sequences
 
@@ -172,7 +172,9 @@ def pooled(bert: Any, sequences: Sequences, precision: str) -> Tensor:
     return torch.tanh(packed.linear(first, bert.pooler.dense, kind))
 
 
-def _inputs(sequences: Sequences, device: torch.device) -> tuple[Any, ...]:
+def _inputs(
+    sequences: Sequences, device: torch.device
+) -> tuple[Tensor, Tensor, Tensor, list[Bucket]]:
     """Return ids, types and positions of all tokens, and buckets, as the fast path takes them."""
     arrays = (sequences.ids, sequences.types, sequences.positions())
     ids, types, positions = (on(device, array) for array in arrays)
