@@ -78,7 +78,9 @@ def main(given: Sequence[str] | None = None) -> int:
     compiled = not (arguments.no_compile or arguments.tiny)
     print(f"{name_of(device)}, torch {torch.__version__}, bf16, compiled: {compiled}")
     peak = products_per_second(device, 64 if arguments.tiny else 8192)
-    print(f"peak: {peak / 1e12:.3g} TFLOP/s, the largest product of matrices in bf16 that was tried")
+    print(
+        f"peak: {peak / 1e12:.3g} TFLOP/s, the largest product of matrices in bf16 that was tried"
+    )
     with tempfile.TemporaryDirectory() as folder:
         store = made_up(Path(folder), sizes["vocab_size"])
         make = partial(ranker, sizes, device, compiled)

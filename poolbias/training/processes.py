@@ -68,12 +68,14 @@ class Share:
         """Return the values of all processes in the order of the pairs, [all pairs, ...].
 
         Without gradient; `values` is [own pairs, ...] and of one shape in every process.
+        `TrainingError` if another process ended.
         """
         values = values.detach().contiguous()
         if self.processes == 1:
             return values
         found = [torch.empty_like(values) for _ in range(self.processes)]
-        distributed.all_gather(found, values)
+        with _exchange():
+            distributed.all_gather(found, values)
         return torch.cat(found)
 
     def sum_gradients(self, model: nn.Module) -> None:
@@ -82,7 +84,8 @@ class Share:
             return
         gradients = [one.grad for one in model.parameters() if one.grad is not None]
         flat = torch.cat([gradient.flatten() for gradient in gradients])
-        distributed.all_reduce(flat)
+        with _exchange():
+            distributed.all_reduce(flat)
         for gradient, summed in zip(
             gradients, flat.split([gradient.numel() for gradient in gradients]), strict=True
         ):
@@ -103,6 +106,18 @@ class Share:
 
 
 ALONE = Share()
+
+
+@contextlib.contextmanager
+def _exchange() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        reason = str(error).splitlines()[0]
+        raise TrainingError(
+            "a process of the training ended before the others, or did not answer; see what it "
+            f"said above ({reason}), and run the job again: it goes on from its last checkpoint."
+        ) from error
 
 
 def device_of(device: str, share: Share) -> torch.device:
@@ -135,9 +150,6 @@ def together(
         follow: what the others run: a function at the top of a module, called with the share and
             `given`.
         given: arguments of `follow`.
-
-    Raises:
-        TrainingError: if another process ended before this one.
     """
     if processes == 1:
         yield
@@ -153,14 +165,6 @@ def together(
         try:
             with _joined(Share(0, processes), device, place):
                 yield
-        except RuntimeError as error:  # of an exchange
-            others[0].join(1.0)
-            if all(other.is_alive() for other in others):
-                raise
-            raise TrainingError(
-                "a process of the training ended before the others; see what it said above, and "
-                "run the job again: it goes on from its last checkpoint."
-            ) from error
         finally:  # whatever ends the first, a signal too, ends the others, which may wait for it
             for other in others:
                 other.kill()
