@@ -86,10 +86,11 @@ class Share:
         flat = torch.cat([gradient.flatten() for gradient in gradients])
         with _exchange():
             distributed.all_reduce(flat)
-        for gradient, summed in zip(
-            gradients, flat.split([gradient.numel() for gradient in gradients]), strict=True
-        ):
+        start = 0
+        for gradient in gradients:
+            summed = flat[start : start + gradient.numel()]
             gradient.copy_(summed.view_as(gradient))
+            start += len(summed)
 
     def agree(self, count: int, device: torch.device) -> None:
         """Check that a number is the same in all processes; `TrainingError` if not."""

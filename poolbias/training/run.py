@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -74,7 +75,7 @@ def _train(job: Job, names: tuple[str, ...], held: lease.Lease) -> None:
 
 
 def _trainer(
-    share: Share, parameters: Parameters, sources: dict[str, Path], names: tuple[str, ...]
+    share: Share, parameters: dict[str, Any], sources: dict[str, Path], names: tuple[str, ...]
 ) -> Trainer:
     """Return the training of one process, at its start."""
     prepare(parameters["device"], parameters["threads"])
@@ -97,7 +98,7 @@ def _trainer(
 
 def _follow(
     share: Share,
-    parameters: Parameters,
+    parameters: dict[str, Any],
     sources: dict[str, Path],
     names: tuple[str, ...],
     unfinished: Path | None,

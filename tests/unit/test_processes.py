@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from test_training import Toy, coupled, table, toy_scores, train
+from test_training import coupled, table, train
 
 from poolbias.errors import ToolError, TrainingError
 from poolbias.training import processes
@@ -63,7 +63,7 @@ def both(tmp_path_factory):
 
 
 def numbers(found):
-    return np.array([[value for value in row.values()] for row in found["rows"]])
+    return np.array([list(row.values()) for row in found["rows"]])
 
 
 @pytest.mark.parametrize("name", [name for name in WEIGHTS if name != "dropout"])
