@@ -68,7 +68,7 @@ def numbers(found):
 
 @pytest.mark.parametrize("name", [name for name in WEIGHTS if name != "dropout"])
 def test_two_processes_have_the_losses_and_weights_of_one(both, name):
-    alone, first, second = (found[name] for found in both)
+    alone, first, _ = (found[name] for found in both)
     assert [list(row) for row in first["rows"]] == [list(row) for row in alone["rows"]]
     np.testing.assert_allclose(numbers(first), numbers(alone), rtol=2e-5, atol=1e-7)
     for one, weight in alone["weights"].items():
