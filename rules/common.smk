@@ -286,6 +286,6 @@ def forget_finished():
     finished.forget(Path("results"), trainings)
 
 
-def get_gpus():
-    """Return how many GPUs a job that runs a model asks for."""
-    return int(STUDY.device == "cuda")
+def get_gpus(processes=1):
+    """Return how many GPUs a job that runs a model asks for: one for each process."""
+    return processes * (STUDY.device == "cuda")
