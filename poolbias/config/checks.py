@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from poolbias.config import tuning
+from poolbias.config import retriever_checks, tuning
 from poolbias.config.base import Section
 from poolbias.config.entries import LISTS, Choice, has_twice, twice
-from poolbias.config.model import AnyRetriever, HpoCollection
+from poolbias.config.model import HpoCollection
 from poolbias.config.places import Place, spell
 from poolbias.config.problems import Problem, nearest, shown, unknown
+from poolbias.config.retrievers import AnyRetriever
 from poolbias.config.study import Study
 
 MEASURE = re.compile(
@@ -38,6 +39,7 @@ def check(study: Study, choices: list[Choice]) -> list[Problem]:
         *_repeats(study, ()),
         *_collections(study),
         *_pools(study),
+        *retriever_checks.check(study),
         *_rankers(study),
         *_evaluation(study, choices),
         *_selection_models(study, choices),
