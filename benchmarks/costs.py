@@ -64,7 +64,7 @@ def _score(folder: Path, pairs: int, layers: int = LAYERS) -> Work:
 
 
 def _score_pairs(folder: Path, pairs: int) -> Work:
-    return _score(folder, pairs, layers=1)
+    return _score(folder, pairs)
 
 
 def _score_queries(folder: Path, queries: int) -> Work:
@@ -76,7 +76,7 @@ def _score_candidates(folder: Path, each: int) -> Work:
 
 
 def _score_layers(folder: Path, layers: int) -> Work:
-    return _score(folder, PAIRS, layers)
+    return _score(folder, PAIRS, layers + 1)  # the last one computes first tokens only
 
 
 def _score_length(_: Path, length: int) -> Work:
@@ -98,7 +98,7 @@ def _score_length(_: Path, length: int) -> Work:
 def length_flops(length: int) -> float:
     """Return the operations of a sequence: linear layers, and attention over itself."""
     tokens_each = QUERY + length + 3
-    attention = 2 * 2 * LAYERS * WIDTH * tokens_each  # scores and mixed values, per token
+    attention = 2 * 2 * (LAYERS - 1) * WIDTH * tokens_each  # scores and mixed values, per token
     return tokens_each * (encoder_flops(LAYERS) + attention)
 
 
@@ -177,7 +177,7 @@ SECONDS = [
     Cost("score 16 candidates each", "queries", doubled(2, 64), _score_queries, 1.0),
     Cost("score for 16 queries", "candidates", doubled(2, 64), _score_candidates, 1.0),
     Cost("score", "tokens of a document", doubled(16, 256), _score_length, length_flops),
-    Cost("score 128 pairs", "layers", doubled(1, 16), _score_layers, 1.0),
+    Cost("score 128 pairs", "layers below the last", doubled(1, 16), _score_layers, 1.0),
     Cost("train a step", "pairs", doubled(2, 64), _train_pairs, 1.0),
     Cost("draw", "queries", doubled(256, 16384, 4), _draw_queries, 0.0),
     Cost("draw", "candidates", doubled(64, 16384, 4), _draw_candidates, 1.0),

@@ -111,7 +111,7 @@ class _Attention(torch.autograd.Function):
                 by_head = scores.view(part.sequences, heads, part.length, part.length)
                 by_head.add_(part.hidden.to(scores.dtype))
             # through float32: torch's softmax in bfloat16 takes twice as long at odd lengths
-            probability = torch.softmax(scores, -1, dtype=_wide(scores.dtype)).to(scores.dtype)
+            probability = torch.softmax(scores, -1, dtype=wide(scores.dtype)).to(scores.dtype)
             mask = probability.new_empty(0)
             kept = probability
             if masks:
@@ -119,7 +119,7 @@ class _Attention(torch.autograd.Function):
                 kept = probability * mask
             mixed = torch.bmm(kept, value).view(part.sequences, heads, part.length, -1)
             flat = mixed.transpose(1, 2).reshape(part.sequences * part.length, width)
-            _cut(flat, part, result)
+            cut(flat, part, result)
             saved += [query, key, value, probability, mask]
         ctx.save_for_backward(*saved)
         ctx.parts, ctx.heads, ctx.dropped = parts, heads, bool(masks)
@@ -133,9 +133,9 @@ class _Attention(torch.autograd.Function):
         for number, part in enumerate(ctx.parts):
             query, key, value, probability, mask = ctx.saved_tensors[5 * number : 5 * number + 5]
             size = width // heads
-            padded = gradient.new_zeros(part.sequences * part.length, width)
-            padded.index_copy_(0, part.places, gradient[part.first : part.last])
-            mixed = padded.view(part.sequences, part.length, heads, size).transpose(1, 2)
+            above = gradient.new_zeros(part.sequences * part.length, width)
+            above.index_copy_(0, part.places, gradient[part.first : part.last])
+            mixed = above.view(part.sequences, part.length, heads, size).transpose(1, 2)
             mixed = mixed.reshape(part.sequences * heads, part.length, size)
             kept = probability
             by_probability = torch.bmm(mixed, value.transpose(1, 2))
@@ -152,21 +152,32 @@ class _Attention(torch.autograd.Function):
             torch.bmm(kept.transpose(1, 2), mixed, out=parts[2])
             by_place = parts.view(3, part.sequences, heads, part.length, size)
             flat = by_place.permute(1, 3, 0, 2, 4).reshape(-1, 3 * width)
-            _cut(flat, part, result)
+            cut(flat, part, result)
         return result, None, None, None
 
 
 def _split(projected: Tensor, part: Bucket, heads: int) -> tuple[Tensor, Tensor, Tensor]:
     """Return queries, keys and values of a bucket, [sequences · heads, length, size] each."""
-    rows = projected[part.first : part.last]
-    if part.hidden is not None:
-        rows = rows.index_select(0, part.source)
+    rows = padded(projected, part)
     by_head = rows.view(part.sequences, part.length, 3, heads, -1).permute(2, 0, 3, 1, 4)
     query, key, value = by_head.reshape(3, part.sequences * heads, part.length, -1).unbind(0)
     return query, key, value
 
 
-def _cut(flat: Tensor, part: Bucket, result: Tensor) -> None:
+def padded(values: Tensor, part: Bucket) -> Tensor:
+    """Return the tokens of a bucket, [sequences, length, width], of all, [tokens, width]."""
+    rows = values[part.first : part.last]
+    if part.hidden is not None:
+        rows = rows.index_select(0, part.source)
+    return rows.view(part.sequences, part.length, -1)
+
+
+def first_tokens(parts: list[Bucket]) -> Tensor:
+    """Return the place of each sequence's first token among all tokens, int64 [sequences]."""
+    return torch.cat([p.source.view(p.sequences, -1)[:, 0] + p.first for p in parts])
+
+
+def cut(flat: Tensor, part: Bucket, result: Tensor) -> None:
     """Write the tokens of a padded bucket, [sequences · length, width], to their rows."""
     rows = result[part.first : part.last]
     if part.hidden is None:
@@ -175,5 +186,6 @@ def _cut(flat: Tensor, part: Bucket, result: Tensor) -> None:
         torch.index_select(flat, 0, part.places, out=rows)
 
 
-def _wide(kind: torch.dtype) -> torch.dtype:
+def wide(kind: torch.dtype) -> torch.dtype:
+    """Return the precision of sums and softmaxes over values of a precision."""
     return torch.float32 if kind == torch.bfloat16 else kind

@@ -93,9 +93,8 @@ def _packed(bert: Any, sequences: Sequences, device: torch.device, half: bool) -
     arrays = (sequences.ids, sequences.types, sequences.positions())
     ids, types, positions = (torch.from_numpy(array).to(device) for array in arrays)
     parts = buckets(sequences.lengths, device)
-    states = packed.encode(bert, ids, types, positions, parts, kind)
-    first = torch.from_numpy(sequences.lengths.cumsum() - sequences.lengths).to(device)
-    return torch.tanh(packed.linear(states.index_select(0, first), bert.pooler.dense, kind))
+    first = packed.first_states(bert, ids, types, positions, parts, kind)
+    return torch.tanh(packed.linear(first, bert.pooler.dense, kind))
 
 
 def _plain(bert: Any, sequences: Sequences, device: torch.device, half: bool) -> Tensor:

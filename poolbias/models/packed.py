@@ -7,22 +7,43 @@ linear are taken by hand. The formulas are BERT's (Devlin et al. 2019); the test
 gradients to those of transformers.
 """
 
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from poolbias.models.attention import Bucket, attend
+from poolbias.models.attention import Bucket, attend, first_tokens
 from poolbias.models.dropout import Masks
+from poolbias.models.first_token import attend_first
 
 Kind = torch.dtype
 
 
-def encode(
+def first_states(
     bert: Any, ids: Tensor, types: Tensor, positions: Tensor, parts: list[Bucket], kind: Kind
 ) -> Tensor:
-    """Return the last hidden state of each token, [tokens, width].
+    """Return the last hidden state of each sequence's first token, [sequences, width].
+
+    That of `states`, but for rounding; the last layer computes nothing for the other tokens.
+    Arguments as of `states`.
+    """
+    below = islice(states(bert, ids, types, positions, parts, kind), len(bert.encoder.layer))
+    (values,) = deque(below, maxlen=1)  # the last layer is not reached
+    layer = bert.encoder.layer[-1]
+    hidden, attention = _masks(bert)
+    own = values.index_select(0, first_tokens(parts))
+    mixed = attend_first(values, own, layer.attention.self, parts, attention)
+    return _above_attention(layer, mixed, own, hidden, kind)
+
+
+def states(
+    bert: Any, ids: Tensor, types: Tensor, positions: Tensor, parts: list[Bucket], kind: Kind
+) -> Iterator[Tensor]:
+    """Yield the hidden states of each token, [tokens, width]: the embeddings, then each layer's.
 
     Args:
         bert: a `BertModel`; in training mode its dropouts drop, drawn from torch's generator.
@@ -33,19 +54,33 @@ def encode(
         kind: bfloat16 or float32, of products, activations and result; sums within LayerNorm,
             softmax and products are float32 in either.
     """
-    hidden = Masks(bert.config.hidden_dropout_prob if bert.training else 0.0)
-    attention = Masks(bert.config.attention_probs_dropout_prob if bert.training else 0.0)
+    hidden, attention = _masks(bert)
     values = _embed(bert.embeddings, ids, types, positions).to(kind)
     if hidden:
         values = values * hidden.draw(values.shape, kind).mul_(hidden.scale)
+    yield values
     for layer in bert.encoder.layer:
-        inner, output = layer.attention.self, layer.attention.output
+        inner = layer.attention.self
         heads = inner.num_attention_heads
         mixed = attend(_project(values, inner, heads, kind), parts, heads, attention)
-        values = add(linear(mixed, output.dense, kind), values, output.LayerNorm, hidden)
-        wide = F.gelu(linear(values, layer.intermediate.dense, kind))
-        values = add(linear(wide, layer.output.dense, kind), values, layer.output.LayerNorm, hidden)
-    return values
+        values = _above_attention(layer, mixed, values, hidden, kind)
+        yield values
+
+
+def _masks(bert: Any) -> tuple[Masks, Masks]:
+    """Return the dropouts of hidden states and of attention, off outside training."""
+    config = bert.config
+    probabilities = (config.hidden_dropout_prob, config.attention_probs_dropout_prob)
+    hidden, attention = (Masks(p if bert.training else 0.0) for p in probabilities)
+    return hidden, attention
+
+
+def _above_attention(layer: Any, mixed: Tensor, old: Tensor, hidden: Masks, kind: Kind) -> Tensor:
+    """Return a layer's states, [n, width], from its attention's result and the states below it."""
+    output = layer.attention.output
+    values = add(linear(mixed, output.dense, kind), old, output.LayerNorm, hidden)
+    wide = F.gelu(linear(values, layer.intermediate.dense, kind))
+    return add(linear(wide, layer.output.dense, kind), values, layer.output.LayerNorm, hidden)
 
 
 def linear(values: Tensor, layer: nn.Linear, kind: Kind) -> Tensor:

@@ -71,7 +71,7 @@ def test_a_share_of_the_ceiling_is_operations_by_time_and_rate_of_the_same_round
 
 
 def test_operations_of_the_encoder_are_two_for_each_weight_that_multiplies():
-    assert ceiling.encoder_flops(1) == 3_538_944  # 2 · (4 · 384² + 2 · 384 · 1536), by hand
+    assert ceiling.encoder_flops(2) == 3_538_944  # 2 · (4 · 384² + 2 · 384 · 1536), by hand
     ranker = models.ranker("bert").start(training.RANKER | {"layers": 2}, seed=1)
     weights = [
         module.weight.numel()
@@ -80,7 +80,7 @@ def test_operations_of_the_encoder_are_two_for_each_weight_that_multiplies():
         if isinstance(module, nn.Linear)
     ]
     assert len(weights) == 12
-    assert ceiling.encoder_flops(2) == 2 * sum(weights)
+    assert ceiling.encoder_flops(3) == 2 * sum(weights)
 
 
 # The two sides of the coupled ratio
@@ -250,8 +250,8 @@ def test_the_exponent_is_the_slope_of_logarithms():
 
 
 def test_what_is_expected_of_length_counts_attention_too():
-    # of 21 tokens with 2 layers: 2 · 3,538,944 linear, 4 · 2 · 384 · 21 attention, each
-    assert costs.length_flops(10) == 21 * (2 * 3_538_944 + 4 * 2 * 384 * 21)
+    # of 21 tokens below the last of 2 layers: 3,538,944 linear, 4 · 384 · 21 attention, each
+    assert costs.length_flops(10) == 21 * (3_538_944 + 4 * 384 * 21)
     cost = costs.Cost("score", "tokens", [1, 2], lambda folder, size: None, lambda size: size**3)
     assert growth.expected(cost, [2, 4, 8]) == pytest.approx(3.0)
     [length] = [cost for cost in costs.SECONDS if cost.expected is costs.length_flops]
@@ -265,7 +265,7 @@ def test_everything_grows_by_a_factor_of_sixteen_at_least():
     assert costs.doubled(1, 16, 4) == [1, 4, 16]
     assert [c.what for c in every if len(c.sizes) < 3 or c.sizes[-1] < 16 * c.sizes[0]] == []
     named = {cost.against for cost in every}
-    assert {"queries", "candidates", "tokens of a document", "layers"} <= named
+    assert {"queries", "candidates", "tokens of a document", "layers below the last"} <= named
 
 
 # Stages

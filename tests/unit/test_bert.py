@@ -8,6 +8,7 @@ from torch import nn
 from poolbias import models
 from poolbias.models import attention, packed
 from poolbias.models.dropout import Masks
+from poolbias.models.first_token import attend_first
 from poolbias.tokens import Sequences
 
 KIND = models.ranker("bert")
@@ -148,6 +149,69 @@ def test_gradients_by_hand_equal_finite_differences(probability):
         lambda *values: packed.add(*values, norm, Fixed(probability)),
         (new.requires_grad_(), old.requires_grad_()),
     )
+
+
+@pytest.mark.parametrize("probability", [0.0, 0.25])
+def test_the_first_tokens_attention_and_its_gradient_are_the_whole_layers(probability):
+    """In float64, against the attention of all tokens; gradients also by finite differences."""
+
+    class Fixed(Masks):
+        """The same mask at every call; of it, what the first token of each sequence sees."""
+
+        def draw(self, shape, kind):
+            if not probability:
+                return torch.ones(*shape, dtype=kind)
+            generator = torch.Generator().manual_seed(3)
+            length = shape[-1]
+            sequences = 3 if length == 4 else 1
+            all_tokens = torch.rand(sequences, 2, length, length, generator=generator)
+            kept = (all_tokens >= probability).to(kind)
+            first_alone = shape[0] == sequences  # [sequences, heads, length], not by head
+            return kept[:, :, 0] if first_alone else kept.view(shape)
+
+    parts = attention.buckets(np.array([4, 4, 4, 2]), torch.device("cpu"))
+    assert attention.first_tokens(parts).tolist() == [0, 4, 8, 12]
+    inner = nn.Module()
+    inner.num_attention_heads = 2
+    generator = torch.Generator().manual_seed(1)
+    for name in ("query", "key", "value"):
+        layer = nn.Linear(6, 6).double()
+        nn.init.normal_(layer.weight, generator=generator)
+        nn.init.normal_(layer.bias, generator=generator)
+        setattr(inner, name, layer)
+    states = torch.randn(14, 6, dtype=torch.float64, generator=generator, requires_grad=True)
+    first = attention.first_tokens(parts)
+
+    def short(values):
+        return attend_first(values, values[first], inner, parts, Fixed(probability))
+
+    def whole(values):
+        projected = packed._project(values, inner, 2, torch.float64)
+        return attention.attend(projected, parts, 2, Fixed(probability))[first]
+
+    names = [states, *inner.parameters()]
+    upstream = torch.randn(4, 6, dtype=torch.float64, generator=generator)
+    found, expected = (
+        torch.autograd.grad((f(states) * upstream).sum(), names) for f in (short, whole)
+    )
+    torch.testing.assert_close(short(states), whole(states))
+    assert all(float(g.abs().max()) > 1e-3 for g in expected[:3])
+    for one_found, one_expected in zip(found, expected, strict=True):
+        torch.testing.assert_close(one_found, one_expected, atol=1e-9, rtol=1e-9)
+    assert torch.autograd.gradcheck(short, states)
+
+
+def test_first_states_are_those_of_all_states():
+    ranker = one().eval()
+    whole = sequences()
+    arrays = [torch.from_numpy(a) for a in (whole.ids, whole.types, whole.positions())]
+    parts = attention.buckets(whole.lengths, torch.device("cpu"))
+    *_, last = packed.states(ranker.bert, *arrays, parts, torch.float32)
+    found = packed.first_states(ranker.bert, *arrays, parts, torch.float32)
+    assert found.shape == (8, 384)
+    assert last.shape == (int(LENGTHS.sum()), 384)
+    assert not torch.equal(found, last[attention.first_tokens(parts)])  # another order of sums
+    torch.testing.assert_close(found, last[attention.first_tokens(parts)], atol=1e-5, rtol=1e-5)
 
 
 def test_attention_of_each_sequence_equals_torchs_own():

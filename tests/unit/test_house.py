@@ -344,3 +344,10 @@ def test_scripts_of_figures_and_tables_load_neither_models_nor_java():
     command = [sys.executable, "-c", code, *scripts]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == ""
+
+
+def test_no_two_test_files_share_a_name():
+    """pytest imports them by their names alone, and stops at the second."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert len(names) > 80
+    assert sorted(names) == sorted(set(names))

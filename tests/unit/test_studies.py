@@ -51,6 +51,15 @@ def test_what_the_default_study_makes_is_shared(seeds):
     assert len(own) > 5 * len(default)
 
 
+def test_the_headline_over_seeds_is_part_of_the_default_study_and_of_the_large_one(seeds):
+    core = study("hpo-core")
+    own = {experiment.name for experiment in expand(core)}
+    assert core.seeds == [1, 2, 3]
+    assert len(own) == 5
+    assert own < {experiment.name for experiment in expand(load(ROOT / CONFIG))}
+    assert own < {experiment.name for experiment in expand(seeds)}
+
+
 def test_the_sweeps_are_full(main):
     found = Counter(labels(main))
     for share in range(1, 10):
