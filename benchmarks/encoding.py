@@ -14,10 +14,10 @@ TEXTS = 512
 
 def ours(folder: Path, count: int) -> Work:
     """Return the study's encoding of documents, in float32 as by default."""
-    from poolbias.models.minilm import MiniLM
+    from poolbias.models.minilm import minilm
     from poolbias.retrieval.encode import encode
 
-    return partial(encode, load(folder).documents[:count], MiniLM())
+    return partial(encode, load(folder).documents[:count], minilm())
 
 
 def peer(folder: Path, count: int) -> Work:

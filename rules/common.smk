@@ -65,12 +65,14 @@ RANKED = EXPERIMENTS | {row.experiment.name: row.experiment for row in ROWS}
 SPLIT = STUDY.evaluation.split
 COLLECTIONS = {naming.folder(c): c for c in STUDY.collections.values()}
 RETRIEVERS = {naming.folder(r): r for r in STUDY.retrievers.values()}
+TRAINED = {name: r for name, r in RETRIEVERS.items() if r.kind == "trained"}
+SEARCHED = {name: r for name, r in RETRIEVERS.items() if r.vectors}
 POOLS = {naming.pool_key(STUDY, name): pool for name, pool in STUDY.pools.items()}
 ENCODERS = {
     f"{r.model}.{r.precision}": r.model_dump(include={"model", "precision"})
     for r in STUDY.retrievers.values()
     if r.kind == "dense"
-}
+} | {name: {"precision": r.precision} for name, r in TRAINED.items()}
 CANDIDATES = {naming.candidates_key(STUDY, e): e for e in EXPERIMENTS.values()}
 
 
@@ -139,6 +141,13 @@ def get_stage_json(stage, choices=(), **parameters):
     return get_json(stages.given(stage, choices, parameters))
 
 
+def get_options(wildcards, input):
+    """Return the inputs of a rule as options of its script."""
+    return " ".join(
+        f"--{name.replace('_', '-')} {path}" for name, path in input.items()
+    )
+
+
 def get_collection_key(experiment):
     """Return the folder's name of an experiment's collection."""
     return naming.folder(STUDY.collections[experiment.collection])
@@ -156,12 +165,14 @@ def get_index(wildcards):
 
 
 def get_encoder(retriever):
-    """Return the folder's name of a dense retriever's vectors, whatever its depth."""
+    """Return the folder's name of a retriever's vectors; published ones are one at any depth."""
+    if retriever.kind == "trained":
+        return naming.folder(retriever)
     return f"{retriever.model}.{retriever.precision}"
 
 
 def get_vectors(wildcards):
-    """Return the vectors that a dense retriever searches."""
+    """Return the vectors that a retriever searches."""
     folder = f"results/encodings/{wildcards.collection}/{get_encoder(RETRIEVERS[wildcards.retriever])}"
     return {
         f"{name}_vectors": f"{folder}/{name}.npy" for name in ("documents", "queries")
@@ -213,7 +224,19 @@ def get_training_inputs(wildcards):
     return {
         "tokens": get_tokens(experiment),
         "candidates": f"results/candidates/{naming.candidates_key(STUDY, experiment)}",
+        **get_gate(experiment),
     }
+
+
+def get_gate(experiment):
+    """Return the gate of the retriever whose run negatives come from, if the study expects any."""
+    if experiment.retriever is None:
+        return {}
+    retriever = STUDY.retrievers[experiment.retriever]
+    if retriever.expected is None:
+        return {}
+    key = get_collection_key(experiment)
+    return {"gate": f"results/gates/{key}/{naming.folder(retriever)}.json"}
 
 
 def get_training_json(wildcards):

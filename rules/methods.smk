@@ -26,13 +26,6 @@ def get_candidates_inputs(wildcards):
     return inputs
 
 
-def get_candidates_options(wildcards, input):
-    """Return the inputs of a candidates table as options of its script."""
-    return " ".join(
-        f"--{name.replace('_', '-')} {path}" for name, path in input.items()
-    )
-
-
 def get_candidates_json(wildcards):
     """Return the parameters of choosing negatives."""
     chosen = CANDIDATES[wildcards.candidates].parameters["negatives"]

@@ -27,7 +27,7 @@ rule build_candidates:
         cpus_per_task=1,
     params:
         json=get_candidates_json,
-        options=get_candidates_options,
+        options=get_options,
     message:
         "Choose the negatives {wildcards.candidates}"
     shell:

@@ -23,6 +23,7 @@ SHARED_FOLDERS = frozenset(
     {
         *("benchmarks", "candidates", "collections", "encodings", "indexes", "logs", "metrics"),
         *("probes", "rankers", "rankings", "restored", "runs", "scores", "sources", "tokens"),
+        *("gates", "retrievers", "searches"),
     }
 )
 

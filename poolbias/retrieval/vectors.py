@@ -25,12 +25,13 @@ class VectorFile:
         dtype: float32 or float16, as the file has them.
     """
 
-    def __init__(self, path: Path, rows: int | None = None) -> None:
+    def __init__(self, path: Path, rows: int | None = None, part: slice | None = None) -> None:
         """Open the file.
 
         Args:
             path: a `.npy` file of float32 or float16 [vectors, dimension].
             rows: how many vectors are expected; None takes any number.
+            part: the rows that this object is about, of all; None is all.
 
         Raises:
             DataError: if it is not such a file, holds another number of vectors, or is cut off.
@@ -59,6 +60,10 @@ class VectorFile:
                 f"{path}: found {self.size} bytes, need {needed} for {self.shape[0]} vectors; "
                 "encode the texts again."
             )
+        if part is not None:
+            first, last, _ = part.indices(self.shape[0])
+            self.start += first * self.width
+            self.shape = (max(last - first, 0), self.shape[1])
 
     def __len__(self) -> int:
         return int(self.shape[0])
@@ -88,7 +93,12 @@ def _header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     return np.lib.format.read_array_header_2_0(file)
 
 
+def part_of(count: int, shard: int, shards: int) -> slice:
+    """Return the rows of a shard, numbered from 0, of `count` rows in `shards` parts."""
+    return slice(count * shard // shards, count * (shard + 1) // shards)
+
+
 def write_vectors(path: Path, vectors: NDArray[Any]) -> None:
-    """Write vectors, float32 or float16 [vectors, dimension], atomically as a `.npy` file."""
+    """Write an array, such as vectors [vectors, dimension], atomically as a `.npy` file."""
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         np.save(file, vectors, allow_pickle=False)
