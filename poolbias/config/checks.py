@@ -9,12 +9,10 @@ from poolbias.config.entries import LISTS, Choice, has_twice, twice
 from poolbias.config.model import HpoCollection
 from poolbias.config.places import Place, spell
 from poolbias.config.problems import Problem, nearest, shown, unknown
+from poolbias.config.retriever_checks import MEASURE
 from poolbias.config.retrievers import AnyRetriever
 from poolbias.config.study import Study
 
-MEASURE = re.compile(
-    r"(RR|nDCG|R|P|AP|Success|Rprec|Bpref|infAP|SetP|SetR|SetF)(\([^)]+\))?(@[1-9][0-9]*)?"
-)
 ALIASES = {"mrr": "RR", "recall": "R", "ndcg": "nDCG", "map": "AP", "precision": "P", "rr": "RR"}
 NAIVE_MEASURE = "RR@10"  # what Figure 1 shows of rankers
 LONGEST_SEQUENCE = 512  # positions of the encoders

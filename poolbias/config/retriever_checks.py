@@ -1,5 +1,6 @@
 """What must fit together in the retrievers of a study file beyond each value by itself."""
 
+import re
 from collections.abc import Iterator
 
 from poolbias.config.base_retriever import Expected
@@ -10,6 +11,9 @@ from poolbias.config.study import Study
 from poolbias.config.trained import TrainedRetriever
 
 ENCODERS = ("all-MiniLM-L6-v2",)
+MEASURE = re.compile(
+    r"(RR|nDCG|R|P|AP|Success|Rprec|Bpref|infAP|SetP|SetR|SetF)(\([^)]+\))?(@[1-9][0-9]*)?"
+)
 
 
 def check(study: Study) -> Iterator[Problem]:
@@ -30,6 +34,12 @@ def check(study: Study) -> Iterator[Problem]:
 def _expected(study: Study, expected: Expected, place: Place) -> Iterator[Problem]:
     if expected.pool is not None and expected.pool not in study.pools:
         yield Problem((*place, "pool"), unknown("pool", expected.pool, study.pools))
+    if not MEASURE.fullmatch(expected.measure):
+        yield Problem(
+            (*place, "measure"),
+            f"found {shown(expected.measure)}, need a measure as ir-measures spells it, such as "
+            "R@1000; correct the value.",
+        )
 
 
 def _trained(study: Study, name: str, retriever: TrainedRetriever) -> Iterator[Problem]:

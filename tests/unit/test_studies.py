@@ -164,7 +164,7 @@ def test_where_a_database_lies_changes_no_name():
 
 def test_the_page_counts_what_the_files_hold():
     text = (ROOT / "docs" / "studies.md").read_text()
-    for name in ("config", "hpo-tuning", "hpo-seeds", "wordnet"):
+    for name in ("config", "hpo-tuning", "hpo-seeds", "hpo-retrievers", "wordnet"):
         cells = re.search(rf"^\|.*\[{name}\.yaml\].*\|$", text, re.MULTILINE)[0].split("|")
         found = study(name)
         rankers = expand(found)
