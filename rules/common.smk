@@ -67,6 +67,7 @@ COLLECTIONS = {naming.folder(c): c for c in STUDY.collections.values()}
 RETRIEVERS = {naming.folder(r): r for r in STUDY.retrievers.values()}
 TRAINED = {name: r for name, r in RETRIEVERS.items() if r.kind == "trained"}
 SEARCHED = {name: r for name, r in RETRIEVERS.items() if r.vectors}
+EXACT = {name: r for name, r in SEARCHED.items() if r.faiss is None}
 POOLS = {naming.pool_key(STUDY, name): pool for name, pool in STUDY.pools.items()}
 ENCODERS = {
     f"{r.model}.{r.precision}": r.model_dump(include={"model", "precision"})

@@ -124,7 +124,7 @@ rule search_dense:
     benchmark:
         "results/benchmarks/search_dense/{collection}/{retriever}.tsv"
     wildcard_constraints:
-        retriever=get_pattern(n for n, r in SEARCHED.items() if r.shards == 1),
+        retriever=get_pattern(n for n, r in EXACT.items() if r.shards == 1),
     conda:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads

@@ -24,6 +24,33 @@ class Expected(Section):
     split: Literal["train", "dev", "test"] = Field("test", description="Queries it is about.")
 
 
+class Faiss(Section):
+    """An index of faiss (an optional package) in place of the exact search."""
+
+    kind: Literal["flat", "ivf", "hnsw"] = Field(
+        description="All documents, the lists nearest to the query, or a graph."
+    )
+    lists: int = Field(1024, ge=1, description="Lists of `ivf`.", json_schema_extra=unit("lists"))
+    probes: int = Field(
+        32,
+        ge=1,
+        description="Lists of `ivf` that a query looks at.",
+        json_schema_extra=unit("lists"),
+    )
+    neighbours: int = Field(
+        32, ge=2, description="Neighbours of a document in `hnsw`.", json_schema_extra=unit(NONE)
+    )
+    construction: int = Field(
+        200, ge=1, description="Breadth of `hnsw` when it is built.", json_schema_extra=unit(NONE)
+    )
+    breadth: int = Field(
+        512,
+        ge=1,
+        description="Breadth of `hnsw` when it is searched.",
+        json_schema_extra=unit(NONE),
+    )
+
+
 class Retriever(Section):
     """What retrievers have in common."""
 
@@ -49,6 +76,15 @@ def expected_field() -> Any:
         None,
         exclude=True,
         description="What its run must reach before a ranker is trained on it, or null.",
+    )
+
+
+def faiss_field() -> Any:
+    """Return the field `faiss`; where it is null no hash has it."""
+    return Field(
+        None,
+        exclude_if=lambda value: value is None,
+        description="An index of faiss that searches the vectors; null searches exactly.",
     )
 
 

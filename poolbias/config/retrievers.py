@@ -7,9 +7,11 @@ from pydantic import Field
 from poolbias.config.base import NONE, unit
 from poolbias.config.base_retriever import (
     Expected,
+    Faiss,
     Retriever,
     depth_field,
     expected_field,
+    faiss_field,
     memory_field,
     shards_field,
 )
@@ -54,6 +56,7 @@ class DenseRetriever(Retriever):
         "float32", description="Arithmetic of the bi-encoder."
     )
     depth: int = depth_field()
+    faiss: Faiss | None = faiss_field()
     shards: int = shards_field()
     memory: int = memory_field()
     expected: Expected | None = expected_field()

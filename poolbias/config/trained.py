@@ -7,9 +7,11 @@ from pydantic import Field, PrivateAttr, SerializerFunctionWrapHandler, model_se
 from poolbias.config.base import NONE, Section, unit
 from poolbias.config.base_retriever import (
     Expected,
+    Faiss,
     Retriever,
     depth_field,
     expected_field,
+    faiss_field,
     memory_field,
     shards_field,
 )
@@ -139,6 +141,7 @@ class TrainedRetriever(Retriever):
     seed: int = Field(1, ge=0, description="Seed of draws.", json_schema_extra=unit(NONE))
     precision: Literal["bf16", "float32"] = Field("float32", description="Arithmetic of encoding.")
     depth: int = depth_field()
+    faiss: Faiss | None = faiss_field()
     shards: int = shards_field()
     memory: int = memory_field()
     expected: Expected | None = expected_field()
