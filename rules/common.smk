@@ -65,15 +65,7 @@ RANKED = EXPERIMENTS | {row.experiment.name: row.experiment for row in ROWS}
 SPLIT = STUDY.evaluation.split
 COLLECTIONS = {naming.folder(c): c for c in STUDY.collections.values()}
 RETRIEVERS = {naming.folder(r): r for r in STUDY.retrievers.values()}
-TRAINED = {name: r for name, r in RETRIEVERS.items() if r.kind == "trained"}
-SEARCHED = {name: r for name, r in RETRIEVERS.items() if r.vectors}
-EXACT = {name: r for name, r in SEARCHED.items() if r.faiss is None}
 POOLS = {naming.pool_key(STUDY, name): pool for name, pool in STUDY.pools.items()}
-ENCODERS = {
-    f"{r.model}.{r.precision}": r.model_dump(include={"model", "precision"})
-    for r in STUDY.retrievers.values()
-    if r.kind == "dense"
-} | {name: {"precision": r.precision} for name, r in TRAINED.items()}
 CANDIDATES = {naming.candidates_key(STUDY, e): e for e in EXPERIMENTS.values()}
 
 
@@ -165,21 +157,6 @@ def get_index(wildcards):
     return f"results/indexes/{wildcards.collection}/{documents}"
 
 
-def get_encoder(retriever):
-    """Return the folder's name of a retriever's vectors; published ones are one at any depth."""
-    if retriever.kind == "trained":
-        return naming.folder(retriever)
-    return f"{retriever.model}.{retriever.precision}"
-
-
-def get_vectors(wildcards):
-    """Return the vectors that a retriever searches."""
-    folder = f"results/encodings/{wildcards.collection}/{get_encoder(RETRIEVERS[wildcards.retriever])}"
-    return {
-        f"{name}_vectors": f"{folder}/{name}.npy" for name in ("documents", "queries")
-    }
-
-
 def get_measures_mark(measures):
     """Return what a metrics file's name ends in: nothing for the default measures or depths."""
     defaults = (
@@ -227,17 +204,6 @@ def get_training_inputs(wildcards):
         "candidates": f"results/candidates/{naming.candidates_key(STUDY, experiment)}",
         **get_gate(experiment),
     }
-
-
-def get_gate(experiment):
-    """Return the gate of the retriever whose run negatives come from, if the study expects any."""
-    if experiment.retriever is None:
-        return {}
-    retriever = STUDY.retrievers[experiment.retriever]
-    if retriever.expected is None:
-        return {}
-    key = get_collection_key(experiment)
-    return {"gate": f"results/gates/{key}/{naming.folder(retriever)}.json"}
 
 
 def get_training_json(wildcards):

@@ -1,35 +1,4 @@
-# Retrievers that the study trains, that ran elsewhere, or whose search is shared by several jobs.
-
-
-wildcard_constraints:
-    shard=r"\d+-of-\d+",
-
-
-def get_encoder_inputs(wildcards):
-    """Return what vectors are made from: texts, and the model where the study trained it."""
-    folder = f"results/collections/{wildcards.collection}"
-    inputs = {
-        "documents": f"{folder}/documents.tsv",
-        "queries": f"{folder}/queries.tsv",
-    }
-    if wildcards.encoder in TRAINED:
-        inputs["model"] = get_model(wildcards.collection, wildcards.encoder)
-    return inputs
-
-
-def get_model(collection, retriever):
-    """Return the weights of a trained retriever."""
-    return f"results/retrievers/{collection}/{retriever}/model/model.safetensors"
-
-
-def get_search_memory(wildcards):
-    """Return the memory that a search's arrays may take, MB."""
-    return RETRIEVERS[wildcards.retriever].memory
-
-
-def get_search_job_memory(wildcards, attempt):
-    """Return the memory of a search's job, MB: its arrays, ids and the program."""
-    return (get_search_memory(wildcards) + 3000) * attempt
+# Retrievers that the study trains or that ran elsewhere, and the gate that all must pass.
 
 
 def get_retriever_inputs(wildcards):
@@ -87,25 +56,6 @@ def get_run_inputs(wildcards):
     return inputs
 
 
-def get_shards(wildcards):
-    """Return what the searches of all parts of a collection found."""
-    count = RETRIEVERS[wildcards.retriever].shards
-    folder = f"results/searches/{wildcards.collection}/{wildcards.retriever}"
-    parts = [f"{folder}/{number}-of-{count}" for number in range(count)]
-    return {
-        name: [f"{part}.{name}.npy" for part in parts] for name in ("rows", "scores")
-    }
-
-
-def get_shard_json(wildcards):
-    """Return the parameters of searching one part of a collection."""
-    number, count = wildcards.shard.split("-of-")
-    depth = RETRIEVERS[wildcards.retriever].depth
-    return get_stage_json(
-        "search_shard", depth=depth, shard=int(number), shards=int(count)
-    )
-
-
 def get_gate_inputs(wildcards):
     """Return the run that is expected to reach a value, and what it is judged by."""
     expected = RETRIEVERS[wildcards.retriever].expected
@@ -120,6 +70,17 @@ def get_gate_inputs(wildcards):
         "run": f"{run}/{expected.split}.run.gz",
         "judgements": judgements,
     }
+
+
+def get_gate(experiment):
+    """Return the gate of the retriever whose run negatives come from, if the study expects any."""
+    if experiment.retriever is None:
+        return {}
+    retriever = STUDY.retrievers[experiment.retriever]
+    if retriever.expected is None:
+        return {}
+    key = get_collection_key(experiment)
+    return {"gate": f"results/gates/{key}/{naming.folder(retriever)}.json"}
 
 
 rule train_retriever:
@@ -191,124 +152,6 @@ rule import_run:
         "Take up the runs of {wildcards.retriever} for {wildcards.collection}"
     shell:
         get_command("import_run") + "{params.options} "
-        "--train {output.train} --dev {output.dev} --test {output.test} "
-        "--no-hits {output.no_hits} --manifest {output.manifest}"
-
-
-rule search_shard:
-    """The best documents of one part of a collection."""
-    input:
-        unpack(get_vectors),
-        documents="results/collections/{collection}/documents.tsv",
-        queries="results/collections/{collection}/queries.tsv",
-    output:
-        rows="results/searches/{collection}/{retriever}/{shard}.rows.npy",
-        scores="results/searches/{collection}/{retriever}/{shard}.scores.npy",
-    log:
-        text="results/logs/search_shard/{collection}/{retriever}/{shard}.log",
-        parameters="results/logs/search_shard/{collection}/{retriever}/{shard}.json",
-    benchmark:
-        "results/benchmarks/search_shard/{collection}/{retriever}/{shard}.tsv"
-    wildcard_constraints:
-        retriever=get_pattern(EXACT),
-    conda:
-        "../workflow/envs/poolbias.yaml"
-    threads: STUDY.threads
-    resources:
-        mem_mb=get_search_job_memory,
-        search_mb=get_search_memory,
-        runtime=get_growing(60),
-        cpus_per_task=STUDY.threads,
-    params:
-        json=get_shard_json,
-    message:
-        "Search part {wildcards.shard} of {wildcards.collection} with {wildcards.retriever}"
-    shell:
-        get_command("search_shard")
-        + "--threads {threads} --memory {resources.search_mb} "
-        "--documents {input.documents} --queries {input.queries} "
-        "--documents-vectors {input.documents_vectors} --queries-vectors {input.queries_vectors} "
-        "--rows {output.rows} --scores {output.scores}"
-
-
-rule merge_shards:
-    """Runs of a search that several jobs shared, the bytes those of one."""
-    input:
-        unpack(get_shards),
-        documents="results/collections/{collection}/documents.tsv",
-        queries="results/collections/{collection}/queries.tsv",
-    output:
-        train="results/runs/{collection}/{retriever}/train.run.gz",
-        dev="results/runs/{collection}/{retriever}/dev.run.gz",
-        test="results/runs/{collection}/{retriever}/test.run.gz",
-        no_hits="results/runs/{collection}/{retriever}/no_hits.tsv",
-        manifest="results/runs/{collection}/{retriever}/manifest.json",
-    log:
-        text="results/logs/merge_shards/{collection}/{retriever}.log",
-        parameters="results/logs/merge_shards/{collection}/{retriever}.json",
-    benchmark:
-        "results/benchmarks/merge_shards/{collection}/{retriever}.tsv"
-    wildcard_constraints:
-        retriever=get_pattern(n for n, r in EXACT.items() if r.shards > 1),
-    conda:
-        "../workflow/envs/poolbias.yaml"
-    threads: 1
-    resources:
-        mem_mb=get_growing(4000),
-        runtime=get_growing(30),
-        cpus_per_task=1,
-    params:
-        json=lambda wildcards: get_stage_json(
-            "merge_shards", depth=RETRIEVERS[wildcards.retriever].depth
-        ),
-    message:
-        "Merge the searches of {wildcards.collection} with {wildcards.retriever}"
-    shell:
-        get_command("merge_shards")
-        + "--documents {input.documents} --queries {input.queries} "
-        "--rows {input.rows} --scores {input.scores} "
-        "--train {output.train} --dev {output.dev} --test {output.test} "
-        "--no-hits {output.no_hits} --manifest {output.manifest}"
-
-
-rule search_faiss:
-    """Runs by an index of faiss, in a process without torch."""
-    input:
-        unpack(get_vectors),
-        documents="results/collections/{collection}/documents.tsv",
-        queries="results/collections/{collection}/queries.tsv",
-    output:
-        train="results/runs/{collection}/{retriever}/train.run.gz",
-        dev="results/runs/{collection}/{retriever}/dev.run.gz",
-        test="results/runs/{collection}/{retriever}/test.run.gz",
-        no_hits="results/runs/{collection}/{retriever}/no_hits.tsv",
-        manifest="results/runs/{collection}/{retriever}/manifest.json",
-    log:
-        text="results/logs/search_faiss/{collection}/{retriever}.log",
-        parameters="results/logs/search_faiss/{collection}/{retriever}.json",
-    benchmark:
-        "results/benchmarks/search_faiss/{collection}/{retriever}.tsv"
-    wildcard_constraints:
-        retriever=get_pattern(n for n in SEARCHED if n not in EXACT),
-    conda:
-        "../workflow/envs/poolbias.yaml"
-    threads: STUDY.threads
-    resources:
-        mem_mb=get_growing(16000),
-        runtime=get_growing(120),
-        cpus_per_task=STUDY.threads,
-    params:
-        json=lambda wildcards: get_stage_json(
-            "search_faiss",
-            depth=RETRIEVERS[wildcards.retriever].depth,
-            faiss=RETRIEVERS[wildcards.retriever].faiss.model_dump(),
-        ),
-    message:
-        "Search {wildcards.collection} with {wildcards.retriever} by an index"
-    shell:
-        get_command("search_faiss") + "--threads {threads} "
-        "--documents {input.documents} --queries {input.queries} "
-        "--documents-vectors {input.documents_vectors} --queries-vectors {input.queries_vectors} "
         "--train {output.train} --dev {output.dev} --test {output.test} "
         "--no-hits {output.no_hits} --manifest {output.manifest}"
 

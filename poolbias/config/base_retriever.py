@@ -34,7 +34,7 @@ class Faiss(Section):
     probes: int = Field(
         32,
         ge=1,
-        description="Lists of `ivf` that a query looks at.",
+        description="Lists of `ivf` that are looked at.",
         json_schema_extra=unit("lists"),
     )
     neighbours: int = Field(
@@ -46,7 +46,7 @@ class Faiss(Section):
     breadth: int = Field(
         512,
         ge=1,
-        description="Breadth of `hnsw` when it is searched.",
+        description="Breadth of `hnsw` when searched.",
         json_schema_extra=unit(NONE),
     )
 
@@ -58,6 +58,25 @@ class Retriever(Section):
     def vectors(self) -> bool:
         """Whether it searches vectors."""
         return False
+
+
+Names = Literal["repbert", "ance", "star", "adore", "dual_encoder", "minilm"]
+
+
+def architecture_field() -> Any:
+    """Return the field `architecture`."""
+    return Field(description="Published architecture: pooling, head, segments, one encoder or two.")
+
+
+def tokens_field(default: int, what: str) -> Any:
+    """Return the field `query_tokens` or `document_tokens`."""
+    return Field(
+        default,
+        ge=3,
+        le=512,
+        description=f"Longest {what}, special tokens included.",
+        json_schema_extra=unit("word pieces"),
+    )
 
 
 def depth_field() -> Any:

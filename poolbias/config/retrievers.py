@@ -8,12 +8,15 @@ from poolbias.config.base import NONE, unit
 from poolbias.config.base_retriever import (
     Expected,
     Faiss,
+    Names,
     Retriever,
+    architecture_field,
     depth_field,
     expected_field,
     faiss_field,
     memory_field,
     shards_field,
+    tokens_field,
 )
 from poolbias.config.trained import TrainedRetriever
 
@@ -67,6 +70,38 @@ class DenseRetriever(Retriever):
         return True
 
 
+class CheckpointRetriever(Retriever):
+    """A bi-encoder from a folder of weights in a published layout, used as it is."""
+
+    kind: Literal["checkpoint"] = Field("checkpoint", description="The module that retrieves.")
+    folder: str = Field(
+        min_length=1,
+        description="Folder with config.json, the weights and the tokenizer's files.",
+    )
+    architecture: Names = architecture_field()
+    lower_case: bool = Field(False, description="Whether texts are put into small letters first.")
+    query_tokens: int = tokens_field(64, "query")
+    document_tokens: int = tokens_field(256, "document")
+    precision: Literal["bf16", "float32"] = Field(
+        "float32", description="Arithmetic of the bi-encoder."
+    )
+    depth: int = depth_field()
+    faiss: Faiss | None = faiss_field()
+    shards: int = shards_field()
+    memory: int = memory_field()
+    expected: Expected | None = expected_field()
+
+    @property
+    def label(self) -> str:
+        """The readable part of the folders of what it makes."""
+        return f"checkpoint-{self.architecture}"
+
+    @property
+    def vectors(self) -> bool:
+        """Whether it searches vectors."""
+        return True
+
+
 class RunRetriever(Retriever):
     """A retriever that ran elsewhere: its runs are read from files."""
 
@@ -100,5 +135,6 @@ class RunRetriever(Retriever):
 
 
 AnyRetriever = Annotated[
-    Bm25Retriever | DenseRetriever | RunRetriever | TrainedRetriever, Field(discriminator="kind")
+    Bm25Retriever | DenseRetriever | CheckpointRetriever | RunRetriever | TrainedRetriever,
+    Field(discriminator="kind"),
 ]

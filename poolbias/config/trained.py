@@ -8,12 +8,15 @@ from poolbias.config.base import NONE, Section, unit
 from poolbias.config.base_retriever import (
     Expected,
     Faiss,
+    Names,
     Retriever,
+    architecture_field,
     depth_field,
     expected_field,
     faiss_field,
     memory_field,
     shards_field,
+    tokens_field,
 )
 from poolbias.config.model import Name
 
@@ -69,9 +72,7 @@ class TrainedRetriever(Retriever):
     """A bi-encoder that the study trains on a pool's labels; exact search over all documents."""
 
     kind: Literal["trained"] = Field("trained", description="The module that retrieves.")
-    architecture: Literal["repbert", "ance", "star", "adore", "dual_encoder", "minilm"] = Field(
-        description="Published architecture: pooling, head, segments, one encoder or two."
-    )
+    architecture: Names = architecture_field()
     start: str = Field(
         "all-MiniLM-L6-v2",
         description="Published encoder, or another trained retriever, that training starts from.",
@@ -129,12 +130,8 @@ class TrainedRetriever(Retriever):
     temperature: float = Field(
         1.0, gt=0, description="Inner products are divided by it.", json_schema_extra=unit(NONE)
     )
-    query_tokens: int = Field(
-        24, ge=3, le=512, description="Longest query.", json_schema_extra=unit("word pieces")
-    )
-    document_tokens: int = Field(
-        96, ge=3, le=512, description="Longest document.", json_schema_extra=unit("word pieces")
-    )
+    query_tokens: int = tokens_field(24, "query")
+    document_tokens: int = tokens_field(96, "document")
     training: RetrieverTraining = Field(
         RetrieverTraining(), description="Settings of its training."
     )

@@ -11,21 +11,18 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from poolbias.errors import ConfigError, DataError
-from poolbias.files import atomic_folder, read_json, write_json
+from poolbias.errors import ConfigError
 from poolbias.models import packed
 from poolbias.models.attention import buckets
-from poolbias.models.layout import load_weights, pretrained_network
+from poolbias.models.layout import pretrained_network
 from poolbias.tokens import Sequences
 
 Role = Literal["query", "document"]
 ROLES: tuple[Role, ...] = ("query", "document")
-DESCRIPTION = "biencoder.json"
 
 
 @dataclass(frozen=True)
@@ -103,6 +100,7 @@ class BiEncoder(nn.Module):
         else:
             (self.both,) = towers
         self.tokenizer, self.limits = tokenizer, limits
+        self.lower_case = False  # before they become word pieces; only published files need it
         self.engine: Literal["packed", "plain"] = "packed"
 
     @property
@@ -124,7 +122,8 @@ class BiEncoder(nn.Module):
         """Return the word pieces of each text with their special tokens, cut at the limit."""
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(self.limits[ROLES.index(role)])
-        return [encoding.ids for encoding in self.tokenizer.encode_batch(list(texts))]
+        given = [text.lower() for text in texts] if self.lower_case else list(texts)
+        return [encoding.ids for encoding in self.tokenizer.encode_batch(given)]
 
     def sequences(self, tokens: Sequence[Sequence[int]], role: Role) -> Sequences:
         """Return texts as one array, the longest first; `vectors` takes it."""
@@ -238,40 +237,3 @@ def turned_into(model: BiEncoder, name: str) -> BiEncoder:
             tower = Tower(tower.network, architecture.head)
         towers.append(tower)
     return BiEncoder(name, towers, model.tokenizer, model.limits)
-
-
-def save(model: BiEncoder, folder: Path) -> None:
-    """Write a folder: weights, the encoder's config.json, the tokenizer and `biencoder.json`."""
-    with atomic_folder(folder) as temporary:
-        weights = {name: part.contiguous() for name, part in model.state_dict().items()}
-        save_file(weights, temporary / "model.safetensors", {"format": "pt"})
-        model.tower("query").network.config.save_pretrained(temporary)
-        model.tokenizer.no_truncation()
-        model.tokenizer.save(str(temporary / "tokenizer.json"))
-        told = {"architecture": model.name, "limits": list(model.limits)}
-        write_json(temporary / DESCRIPTION, told)
-
-
-def load(folder: Path) -> BiEncoder:
-    """Load a bi-encoder that `save` wrote, in evaluation mode.
-
-    Raises:
-        DataError: if a file is missing or damaged, or a weight is missing or has no place.
-    """
-    told = read_json(folder / DESCRIPTION)
-    try:
-        name, limits = str(told["architecture"]), (int(told["limits"][0]), int(told["limits"][1]))
-        architecture = ARCHITECTURES[name]
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise DataError(
-            f"{folder}/{DESCRIPTION}: does not tell a known bi-encoder ({error}); delete the "
-            "folder and train again."
-        ) from error
-    towers = [
-        Tower(pretrained_network(folder, None, weights=False), architecture.head)
-        for _ in range(2 if architecture.twin else 1)
-    ]
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    model = BiEncoder(name, towers, tokenizer, limits)
-    load_weights(model, folder)
-    return model.eval()

@@ -11,7 +11,8 @@ from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel
 
 from poolbias.errors import ConfigError, DataError
 from poolbias.models import biencoder
-from poolbias.models.biencoder import ARCHITECTURES, load, save, start, turned_into
+from poolbias.models.biencoder import ARCHITECTURES, start, turned_into
+from poolbias.models.biencoder_files import load, load_published, save
 from poolbias.models.pretrained import minilm_folder
 from poolbias.retrieval.encode import encode
 
@@ -156,6 +157,18 @@ def test_ances_published_names_are_found_with_and_without_prefix(tiny, tmp_path,
     again = load(tmp_path / "p")
     assert torch.equal(again.both.embeddingHead.weight, model.both.embeddingHead.weight)
     assert encode(TEXTS, again).tobytes() == encode(TEXTS, model).tobytes()
+
+
+def test_a_published_folder_needs_no_description_of_ours(tiny, tmp_path):
+    model = published(tmp_path / "p", tiny, "ance_encoder.")
+    (tmp_path / "p" / "biencoder.json").unlink()
+    again = load_published(tmp_path / "p", "ance", LIMITS)
+    assert encode(TEXTS, again).tobytes() == encode(TEXTS, model).tobytes()
+    lower = load_published(tmp_path / "p", "ance", LIMITS, lower_case=True)
+    assert lower.tokenize(["A\u0130B"], "query") == model.tokenize(["a\u0130b".lower()], "query")
+    (tmp_path / "p" / "tokenizer.json").unlink()
+    with pytest.raises(DataError, match="has no tokenizer that can be read"):
+        load_published(tmp_path / "p", "ance", LIMITS)
 
 
 def test_a_head_that_would_stay_random_is_refused(tiny, tmp_path):

@@ -62,13 +62,15 @@ def line_of(text, part):
         (
             "kind: dense",
             "kind: dnese",
-            "retrievers.dense.kind: found 'dnese', need 'bm25', 'dense', 'run' or 'trained'; "
+            "retrievers.dense.kind: found 'dnese', need 'bm25', 'checkpoint', 'dense', "
+            "'run' or 'trained'; "
             "did you mean 'dense'?",
         ),
         (
             "kind: dense",
             "kind: 7",
-            "retrievers.dense.kind: found 7, need 'bm25', 'dense', 'run' or 'trained'; "
+            "retrievers.dense.kind: found 7, need 'bm25', 'checkpoint', 'dense', "
+            "'run' or 'trained'; "
             "correct the value.",
         ),
         (

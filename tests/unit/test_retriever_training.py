@@ -11,7 +11,8 @@ from transformers import BertConfig, BertModel
 
 from poolbias.errors import DataError, TrainingError
 from poolbias.losses.vectors import lambda_pairwise
-from poolbias.models.biencoder import load, save, start, turned_into
+from poolbias.models.biencoder import start, turned_into
+from poolbias.models.biencoder_files import load, save
 from poolbias.models.pretrained import minilm_folder
 from poolbias.retrieval.encode import encode
 from poolbias.retrieval.training import rounds

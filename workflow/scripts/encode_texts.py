@@ -3,7 +3,7 @@
 from poolbias import stage
 from poolbias.device import prepare
 from poolbias.formats.tsv import read_table
-from poolbias.models.biencoder import load
+from poolbias.models.biencoder_files import load, load_published
 from poolbias.models.minilm import minilm
 from poolbias.models.pretrained import folder_of
 from poolbias.retrieval.encode import encode
@@ -12,7 +12,12 @@ from poolbias.retrieval.vectors import write_vectors
 
 def main(job: stage.Job) -> None:
     device = prepare(job.parameters["device"], job.parameters["threads"])
-    if "model" in job.files:
+    parameters = job.parameters
+    if "architecture" in parameters:
+        limits = (parameters["query_tokens"], parameters["document_tokens"])
+        given = (parameters["architecture"], limits, parameters["lower_case"])
+        model = load_published(job.path("model").parent, *given).to(device)
+    elif "model" in job.files:
         model = load(job.path("model").parent).to(device)
     else:
         model = minilm(folder_of(job.parameters["model"]), device)

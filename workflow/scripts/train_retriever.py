@@ -7,7 +7,7 @@ from poolbias.device import prepare
 from poolbias.files import files_within
 from poolbias.formats import read_qrels, read_run
 from poolbias.formats.tsv import read_table, write_table
-from poolbias.models.biencoder import save
+from poolbias.models.biencoder_files import save
 from poolbias.retrieval.training.rounds import Texts, first_model, train
 
 
@@ -19,9 +19,7 @@ def main(job: stage.Job) -> None:
         read_qrels(job.path("labels")),
         read_run(job.path("run")) if "run" in job.files else None,
     )
-    model = first_model(
-        job.parameters, job.path("start").parent if "start" in job.files else None
-    )
+    model = first_model(job.parameters, job.path("start").parent if "start" in job.files else None)
     model, rows = train(job.parameters, texts, model, job.unfinished(), device)
     folder = job.path("model").parent
     save(model, folder)

@@ -10,7 +10,8 @@ import pandas as pd
 import torch
 
 from poolbias.files import read_json, write_json
-from poolbias.models.biencoder import BiEncoder, load, save, start, turned_into
+from poolbias.models.biencoder import BiEncoder, start, turned_into
+from poolbias.models.biencoder_files import load, save
 from poolbias.models.pretrained import folder_of
 from poolbias.retrieval.encode import encode
 from poolbias.retrieval.search import search
