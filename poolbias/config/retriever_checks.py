@@ -55,7 +55,10 @@ def _trained(study: Study, name: str, retriever: TrainedRetriever) -> Iterator[P
     trained = [n for n, r in study.retrievers.items() if isinstance(r, TrainedRetriever)]
     known = [*ENCODERS, *(other for other in trained if other != name)]
     if retriever.start not in known:
-        yield Problem((*place, "start"), unknown("encoder", retriever.start, known))
+        yield Problem(
+            (*place, "start"),
+            unknown("published encoder or trained retriever", retriever.start, known),
+        )
     elif name in _ancestors(study, name):
         yield Problem(
             place,

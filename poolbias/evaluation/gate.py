@@ -67,7 +67,7 @@ def _notices(
         noticed.append("most lists have one score throughout, so they are not ranked")
     bare = re.sub(r"\(rel=\d+\)", "", measure)
     for grade in (1, 2):
-        other = re.sub(r"^(\w+)", rf"\1(rel={grade})", bare)
+        other = bare if grade == 1 else re.sub(r"^(\w+)", rf"\1(rel={grade})", bare)
         if bare.startswith(("R@", "RR", "P@", "AP", "Success")) and other != measure:
             there = _mean(run, qrels, other)
             if abs(there - value) <= tolerance and (qrels["grade"] >= grade).any():

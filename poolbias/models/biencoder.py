@@ -101,7 +101,9 @@ class BiEncoder(nn.Module):
             (self.both,) = towers
         self.tokenizer, self.limits = tokenizer, limits
         self.lower_case = False  # before they become word pieces; only published files need it
-        self.engine: Literal["packed", "plain"] = "packed"
+        # the fast path knows BERT's own activation
+        gelu = towers[0].network.config.hidden_act == "gelu"
+        self.engine: Literal["packed", "plain"] = "packed" if gelu else "plain"
 
     @property
     def dimension(self) -> int:

@@ -173,7 +173,7 @@ def test_a_published_folder_needs_no_description_of_ours(tiny, tmp_path):
 
 def test_a_head_that_would_stay_random_is_refused(tiny, tmp_path):
     published(tmp_path / "p", tiny, "ance_encoder.", lambda key: "norm" not in key.split("."))
-    with pytest.raises(DataError, match=r"weight 'norm.weight' is missing \(2 of 38 are\)"):
+    with pytest.raises(DataError, match=r"weight 'norm.weight' is missing \(2 of 41 are\)"):
         load(tmp_path / "p")
 
 

@@ -62,14 +62,14 @@ def line_of(text, part):
         (
             "kind: dense",
             "kind: dnese",
-            "retrievers.dense.kind: found 'dnese', need 'bm25', 'checkpoint', 'dense', "
+            "retrievers.dense.kind: found 'dnese', need 'bm25', 'dense', 'checkpoint', "
             "'run' or 'trained'; "
             "did you mean 'dense'?",
         ),
         (
             "kind: dense",
             "kind: 7",
-            "retrievers.dense.kind: found 7, need 'bm25', 'checkpoint', 'dense', "
+            "retrievers.dense.kind: found 7, need 'bm25', 'dense', 'checkpoint', "
             "'run' or 'trained'; "
             "correct the value.",
         ),

@@ -52,7 +52,7 @@ def test_ids_are_turned_into_ours(tmp_path):
     assert rows(run) == rows(taken(tmp_path, RANKED)[0])
     with pytest.raises(DataError, match=r"query_id '105' is not in the first column of query_map"):
         taken(tmp_path, text + "105 0 1\n", **maps)
-    with pytest.raises(DataError, match=r"document '0' is not in the collection \(nor are 2"):
+    with pytest.raises(DataError, match=r"document '1' is not in the collection \(nor are 2"):
         taken(tmp_path, text, query_map=maps["query_map"])
     (tmp_path / "d.tsv").write_text("0 a\n0 b\n")
     with pytest.raises(DataError, match=r"d.tsv:2: id 0 stands for a and b, need one"):

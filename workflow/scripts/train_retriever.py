@@ -8,6 +8,7 @@ from poolbias.files import files_within
 from poolbias.formats import read_qrels, read_run
 from poolbias.formats.tsv import read_table, write_table
 from poolbias.models.biencoder_files import save
+from poolbias.retrieval.training.loop import COLUMNS
 from poolbias.retrieval.training.rounds import Texts, first_model, train
 
 
@@ -24,7 +25,7 @@ def main(job: stage.Job) -> None:
     folder = job.path("model").parent
     save(model, folder)
     job.also_made(*files_within(folder))
-    training = pd.DataFrame(rows)
+    training = pd.DataFrame(rows, columns=COLUMNS)
     write_table(job.path("training"), training)
     job.report(steps=len(training), loss_at_end=float(training["loss"].tail(20).mean()))
 

@@ -22,6 +22,8 @@ from poolbias.retrieval.training.frozen import Frozen
 from poolbias.retrieval.training.gradients import backward
 from poolbias.training.optimiser import adamw, learning_rate
 
+COLUMNS = ["round", "step", "learning_rate", "loss", "gradient_norm"]  # of `training.tsv`
+
 
 @dataclass
 class RetrieverTrainer:
@@ -75,13 +77,8 @@ class RetrieverTrainer:
                 )
             self.optimiser.step()
             self.optimiser.zero_grad()
-            yield {
-                "round": self.number,
-                "step": step,
-                "learning_rate": rate,
-                "loss": loss,
-                "gradient_norm": float(norm),
-            }
+            values = (self.number, step, rate, loss, float(norm))
+            yield dict(zip(COLUMNS, values, strict=True))
         self.model.eval()
 
     def _backward(self, step: int) -> float:
