@@ -124,8 +124,8 @@ def test_one_path_may_stand_for_the_three_splits():
         ),
         (
             {"star": {"negatives_from": None}},
-            "retrievers.star.negatives_from: found null (no value) where negatives are 'static', need "
-            "a retriever; only `static` negatives come from a run.",
+            "retrievers.star.negatives_from: found null (no value) where negatives are "
+            "'static', need a retriever; only `static` negatives come from a run.",
         ),
         (
             {"repbert": {"negatives_from": "bm25"}},
