@@ -8,6 +8,7 @@ files; `special.json` holds the ids of [CLS], [SEP] and [PAD].
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ from numpy.typing import NDArray
 from poolbias.errors import DataError
 from poolbias.files import atomic_folder, read_json, write_json
 from poolbias.formats.npy import read_array
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 Ids = NDArray[np.int64]
 SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
@@ -157,6 +161,31 @@ class TokenStore:
         return Sequences(ids, (column > separator).astype(np.int64), lengths, rows, self.pad)
 
 
+def read_tokenizer(file: Path | str) -> "Tokenizer":
+    """Return the tokenizer of a file: a `tokenizer.json`, or a list of word pieces, `vocab.txt`.
+
+    Beside a list, `do_lower_case` of `tokenizer_config.json` counts (true where it is not told), as
+    for transformers' `BertTokenizer`.
+
+    Raises:
+        DataError: if the file cannot be read.
+    """
+    from tokenizers import BertWordPieceTokenizer, Tokenizer
+
+    file = Path(file)
+    try:
+        if file.suffix == ".json":
+            return Tokenizer.from_file(str(file))
+        told = file.with_name("tokenizer_config.json")
+        lower = read_json(told).get("do_lower_case", True) if told.is_file() else True
+        pieces: Tokenizer = BertWordPieceTokenizer(str(file), lowercase=lower)._tokenizer
+        return pieces
+    except DataError:
+        raise
+    except Exception as error:  # tokenizers raises nothing more exact
+        raise DataError(f"{file}: cannot be read ({error}); fetch it again.") from error
+
+
 def build(
     documents: Sequence[str], queries: Sequence[str], tokenizer_file: Path | str, folder: Path | str
 ) -> dict[str, float]:
@@ -165,15 +194,13 @@ def build(
     Args:
         documents: texts in the order of the collection's file.
         queries: likewise.
-        tokenizer_file: a `tokenizer.json` of the tokenizers library.
+        tokenizer_file: as `read_tokenizer` takes it.
         folder: appears whole or not at all.
 
     Returns:
         Numbers of texts and mean numbers of word pieces.
     """
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(tokenizer_file))
+    tokenizer = read_tokenizer(tokenizer_file)
     tokenizer.no_truncation()
     tokenizer.no_padding()
     kind = np.uint16 if tokenizer.get_vocab_size() <= 2**16 else np.int32

@@ -134,13 +134,6 @@ def get_stage_json(stage, choices=(), **parameters):
     return get_json(stages.given(stage, choices, parameters))
 
 
-def get_options(wildcards, input):
-    """Return the inputs of a rule as options of its script."""
-    return " ".join(
-        f"--{name.replace('_', '-')} {path}" for name, path in input.items()
-    )
-
-
 def get_collection_key(experiment):
     """Return the folder's name of an experiment's collection."""
     return naming.folder(STUDY.collections[experiment.collection])
@@ -196,20 +189,12 @@ def get_tokens(experiment):
     return f"results/tokens/{get_collection_key(experiment)}/{start}"
 
 
-def get_training_inputs(wildcards):
-    """Return the token store and the candidates of an experiment."""
-    experiment = EXPERIMENTS[wildcards.experiment]
-    return {
-        "tokens": get_tokens(experiment),
-        "candidates": f"results/candidates/{naming.candidates_key(STUDY, experiment)}",
-        **get_gate(experiment),
-    }
-
-
-def get_training_json(wildcards):
-    """Return the parameters of one training."""
-    return get_json(
-        stages.given_training(EXPERIMENTS[wildcards.experiment], int(wildcards.seed))
+def get_input_options(wildcards, input):
+    """Return the inputs of a rule as options of its script; a gate has only to be passed."""
+    return " ".join(
+        f"--{name.replace('_', '-')} {path}"
+        for name, path in input.items()
+        if name != "gate"
     )
 
 

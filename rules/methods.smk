@@ -1,5 +1,25 @@
-# Helpers of the rules of methods: what their negatives, and the rankings of two halves, come from.
+# Helpers of the rules of methods: what trainings, negatives and rankings of halves come from.
 HALVED = {name: e for name, e in RANKED.items() if e.halves}
+
+
+def get_training_inputs(wildcards):
+    """Return what an experiment's training reads: tokens, candidates, a first stage if any."""
+    experiment = EXPERIMENTS[wildcards.experiment]
+    first = experiment.first_stage
+    trained = first and f"results/rankers/{first.name}/seed-{wildcards.seed}/R"
+    return {
+        "tokens": get_tokens(experiment),
+        "candidates": f"results/candidates/{naming.candidates_key(STUDY, experiment)}",
+        **({"first_stage": f"{trained}/model.safetensors"} if trained else {}),
+        **get_gate(experiment),
+    }
+
+
+def get_training_json(wildcards):
+    """Return the parameters of one training."""
+    return get_json(
+        stages.given_training(EXPERIMENTS[wildcards.experiment], int(wildcards.seed))
+    )
 
 
 def get_candidates_inputs(wildcards):

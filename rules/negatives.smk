@@ -27,7 +27,7 @@ rule build_candidates:
         cpus_per_task=1,
     params:
         json=get_candidates_json,
-        options=get_options,
+        options=get_input_options,
     message:
         "Choose the negatives {wildcards.candidates}"
     shell:

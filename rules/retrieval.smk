@@ -97,7 +97,7 @@ rule encode_texts:
         json=lambda wildcards: get_stage_json(
             "encode_texts", **ENCODERS[wildcards.encoder]
         ),
-        options=get_options,
+        options=get_input_options,
     message:
         "Encode {wildcards.collection} with {wildcards.encoder} ({threads} threads, {resources.gpu} GPUs)"
     shell:

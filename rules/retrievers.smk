@@ -108,7 +108,7 @@ rule train_retriever:
         gpu=get_gpus(),
     params:
         json=get_retriever_json,
-        options=get_options,
+        options=get_input_options,
     message:
         "Train {wildcards.retriever} on {wildcards.collection} ({threads} threads, {resources.gpu} GPUs)"
     shell:
@@ -147,7 +147,7 @@ rule import_run:
                 include={"coverage", "depth"}
             ),
         ),
-        options=get_options,
+        options=get_input_options,
     message:
         "Take up the runs of {wildcards.retriever} for {wildcards.collection}"
     shell:

@@ -54,7 +54,7 @@ def get_not_run_reason():
 def get_missing_rankers():
     """Return the paper's rankers, and for each why it is not run where the study lacks it."""
     return {
-        name: get_not_run_reason() if name in models.RANKERS else reason
+        name: reason or get_not_run_reason()
         for name, reason in table_rows.RANKERS.items()
     }
 

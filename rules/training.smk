@@ -34,11 +34,11 @@ rule train_ranker:
         gpu=get_gpus(),
     params:
         json=get_training_json,
+        options=get_input_options,
     message:
         "Train {wildcards.experiment}, seed {wildcards.seed} ({threads} threads, {resources.gpu} GPUs)"
     shell:
-        get_command("train_ranker")
-        + "--tokens {input.tokens} --candidates {input.candidates} --r {output.r} "
+        get_command("train_ranker") + "{params.options} --r {output.r} "
         "--training {output.training} --timing {output.timing} --manifest {output.manifest}"
 
 
@@ -75,11 +75,12 @@ rule train_coupled_ranker:
         gpu=get_gpus(),
     params:
         json=get_training_json,
+        options=get_input_options,
     message:
         "Train {wildcards.experiment}, seed {wildcards.seed}, with its selection model ({threads} threads, {resources.gpu} GPUs)"
     shell:
         get_command("train_coupled_ranker")
-        + "--tokens {input.tokens} --candidates {input.candidates} --r {output.r} --s {output.s} "
+        + "{params.options} --r {output.r} --s {output.s} "
         "--training {output.training} --timing {output.timing} --manifest {output.manifest} "
         "--snapshots {output.snapshots}"
 

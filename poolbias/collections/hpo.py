@@ -47,7 +47,7 @@ from poolbias.collections.base import (
 from poolbias.collections.hpo_statistics import file_statistics, query_statistics
 from poolbias.collections.phenotypes import (
     Phenotypes,
-    document_text,
+    document_texts,
     pool_text,
 )
 from poolbias.errors import ConfigError, DataError, ToolError
@@ -58,6 +58,8 @@ RELEASE = "hp/releases/2025-01-16"
 SHA256 = "6b77de067eecc838319ce7650ed5bab0f92a502eabb160e6bc7c0238bc1548c5"
 KINDS = ("layperson", "name")
 ROOT = "HP:0000001"
+# A term's name and definition; or followed by those of its top-level branches, for long documents.
+DOCUMENTS = ("definition", "definition_and_branch")
 
 # Counts of the release, by kind and least number of relevant documents (at most 200).
 EXPECTED = {
@@ -86,6 +88,7 @@ class Parameters:
         root: the term whose part of the ontology is used; the whole ontology by default.
         maximum_queries: keep a keyed subset of terms with at most so many queries; all documents
             stay.
+        documents: one of `DOCUMENTS`, what retrievers and rankers read of a term.
     """
 
     split: str
@@ -96,8 +99,14 @@ class Parameters:
     shares: dict[str, float]
     root: str = ROOT
     maximum_queries: int | None = None
+    documents: str = DOCUMENTS[0]
 
     def __post_init__(self) -> None:
+        if self.documents not in DOCUMENTS:
+            raise ConfigError(
+                f"documents: found {self.documents!r}, need one of {', '.join(DOCUMENTS)}; "
+                "correct it."
+            )
         check_shares(self.shares)
         check_unit(self.split)
         if not self.kinds or not set(self.kinds) <= set(KINDS):
@@ -197,7 +206,7 @@ def collect(phenotypes: Phenotypes, parameters: Parameters) -> Collection:
     truth = truth.astype({"query_id": "str", "document_id": "str", "grade": "int64"})
     terms = phenotypes.documents
     return Collection(
-        documents=_texts({term_id: document_text(term) for term_id, term in terms.items()}),
+        documents=_texts(document_texts(phenotypes, parameters.documents)),
         pool_documents=_texts({term_id: pool_text(term) for term_id, term in terms.items()}),
         queries=queries,
         truth=truth,

@@ -145,6 +145,26 @@ def document_text(term: Term) -> str:
     return f"{plain(term.name)}: {plain(term.definition or '')}"
 
 
+def document_texts(phenotypes: Phenotypes, documents: str) -> dict[str, str]:
+    """Return the text of each document by its id.
+
+    Args:
+        phenotypes: the terms.
+        documents: `definition`, or `definition_and_branch`: then the texts of the term's top-level
+            branches that have a definition follow, in the order of their ids, each once (our
+            choice: not of the terms between, whose names would tell what is relevant).
+    """
+    terms = phenotypes.documents
+    own = {term_id: document_text(term) for term_id, term in terms.items()}
+    if documents == "definition":
+        return own
+    found = {}
+    for term_id, text in own.items():
+        above = sorted(phenotypes.branches[term_id] - {term_id})
+        found[term_id] = " ".join([text, *(own[branch] for branch in above if branch in own)])
+    return found
+
+
 def pool_text(term: Term) -> str:
     """Return what the annotators' search reads: the name and the synonyms not for laypersons.
 

@@ -3,19 +3,18 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from poolbias.config import retriever_checks, tuning
+from poolbias.config import check_rankers, check_retrievers, tuning
 from poolbias.config.base import Section
+from poolbias.config.check_retrievers import MEASURE
 from poolbias.config.entries import LISTS, Choice, has_twice, twice
 from poolbias.config.model import HpoCollection
 from poolbias.config.places import Place, spell
 from poolbias.config.problems import Problem, nearest, shown, unknown
-from poolbias.config.retriever_checks import MEASURE
 from poolbias.config.retrievers import AnyRetriever
 from poolbias.config.study import Study
 
 ALIASES = {"mrr": "RR", "recall": "R", "ndcg": "nDCG", "map": "AP", "precision": "P", "rr": "RR"}
 NAIVE_MEASURE = "RR@10"  # what Figure 1 shows of rankers
-LONGEST_SEQUENCE = 512  # positions of the encoders
 # Folders below results/ that no study owns.
 SHARED_FOLDERS = frozenset(
     {
@@ -38,8 +37,8 @@ def check(study: Study, choices: list[Choice]) -> list[Problem]:
         *_repeats(study, ()),
         *_collections(study),
         *_pools(study),
-        *retriever_checks.check(study),
-        *_rankers(study),
+        *check_retrievers.check(study),
+        *check_rankers.check(study.rankers, study.device),
         *_evaluation(study, choices),
         *_selection_models(study, choices),
         *_tuning(study, choices),
@@ -103,33 +102,6 @@ def _pools(study: Study) -> Iterator[Problem]:
                 yield Problem(place, unknown("retriever", retriever, study.retrievers))
             elif pool.depth > study.retrievers[retriever].depth:
                 yield _too_deep(study, retriever, pool, ("pools", name, "depth"))
-
-
-def _rankers(study: Study) -> Iterator[Problem]:
-    for name, ranker in study.rankers.items():
-        if study.device == "cuda" and getattr(ranker, "engine", "plain") == "packed":
-            yield Problem(
-                ("rankers", name, "engine"),
-                "found 'packed', which runs on a CPU only, need 'plain' where device is cuda; "
-                "write it.",
-            )
-        place = ("rankers", name, "sequence_tokens")
-        if ranker.sequence_tokens is None:
-            total = ranker.query_tokens + ranker.document_tokens + 3
-            if total > LONGEST_SEQUENCE:
-                yield Problem(
-                    ("rankers", name, "document_tokens"),
-                    f"found sequences of up to {total} word pieces (query_tokens, document_tokens "
-                    f"and 3 special tokens), need at most {LONGEST_SEQUENCE}; lower one or set "
-                    "sequence_tokens.",
-                )
-        elif ranker.sequence_tokens < ranker.query_tokens + 4:
-            yield Problem(
-                place,
-                f"found {ranker.sequence_tokens}, need at least {ranker.query_tokens + 4}: "
-                f"query_tokens ({ranker.query_tokens}), 3 special tokens and one of the document; "
-                "raise it or lower query_tokens.",
-            )
 
 
 def _evaluation(study: Study, choices: list[Choice]) -> Iterator[Problem]:

@@ -5,6 +5,7 @@ a kind are its label (`hpo`, `bm25`), others add a short hash (`hpo-1a2b3c`). So
 are one folder in every study, and studies can share one results folder without mixing what differs.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,6 +49,7 @@ class Experiment:
     label: str  # the method with its options, for people
     parameters: dict[str, Any]  # everything that makes the ranker, resolved
     teacher: "Experiment | None" = None  # the ranker whose scores choose its negatives
+    first_stage: "Experiment | None" = None  # the ranker whose encoder it starts from
     reads: tuple[str, ...] = ()  # what its negatives read: `pool`, `rank_relevance`
     halves: tuple["Experiment", ...] = ()  # if two rankers are trained, one per half of the queries
 
@@ -60,7 +62,7 @@ class Experiment:
     def limits(self) -> dict[str, int | None]:
         """The longest query, document and sequence in word pieces; None is no limit."""
         ranker = self.parameters["ranker"]
-        return {name: ranker[f"{name}_tokens"] for name in ("query", "document", "sequence")}
+        return {name: ranker.get(f"{name}_tokens") for name in ("query", "document", "sequence")}
 
 
 @dataclass(frozen=True)
@@ -79,14 +81,22 @@ class Ranked:
 def expand(study: Study) -> list[Experiment]:
     """Return the experiments that a study needs, each once, in the order of its file.
 
-    Each is trained: of one with halves its halves are here. Teachers that are no row come last.
+    Each is trained: of one with halves its halves are here. Teachers and first stages that are no
+    row come last.
 
     Raises:
         ConfigError: as `rows`.
     """
     asked = [part for row in rows(study) for part in row.experiment.halves or (row.experiment,)]
-    teachers = [experiment.teacher for experiment in asked if experiment.teacher]
-    return list({experiment.name: experiment for experiment in [*asked, *teachers]}.values())
+    needed = [other for experiment in asked for other in _needed(experiment)]
+    return list({experiment.name: experiment for experiment in [*asked, *needed]}.values())
+
+
+def _needed(experiment: Experiment) -> Iterator[Experiment]:
+    """Yield the experiments whose rankers must be trained before that of this one."""
+    for other in (experiment.teacher, experiment.first_stage):
+        if other:
+            yield from (other, *_needed(other))
 
 
 def rows(study: Study) -> list[Ranked]:
@@ -201,6 +211,12 @@ def _experiment(study: Study, choice: Choice, half: int | None = None) -> Experi
     if method.teacher and method.ranks:
         teacher = _experiment(study, replace(choice, method=Naive(depth=method.ranks)))
         parameters["teacher"] = {"experiment": teacher.name, **method.teacher}
+    first_stage = None
+    if first := getattr(study.rankers[choice.ranker], "first_stage", None):
+        naive = Naive() if method.ranks is None else Naive(depth=method.ranks)
+        plain = replace(choice, ranker=first, method=naive)
+        first_stage = _experiment(study, plain)
+        parameters["first_stage"] = first_stage.name
     label = f"{method.label}-half{half}" if half else method.label
     readable = (
         folder(study.collections[choice.collection]),
@@ -218,6 +234,7 @@ def _experiment(study: Study, choice: Choice, half: int | None = None) -> Experi
         label=label,
         parameters=parameters,
         teacher=teacher,
+        first_stage=first_stage,
         reads=method.reads,
         halves=halves,
     )

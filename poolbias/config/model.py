@@ -27,6 +27,12 @@ class HpoCollection(Section):
     """The Human Phenotype Ontology: definitions as documents, names and synonyms as queries."""
 
     kind: Literal["hpo"] = Field("hpo", description="The module that builds the collection.")
+    # The standard value is left out of names and hashes, which it does not change.
+    documents: Literal["definition", "definition_and_branch"] = Field(
+        "definition",
+        exclude_if=lambda documents: documents == "definition",
+        description="A term's name and definition, or with those of its top-level branches.",
+    )
     split: Literal["term", "branch"] = Field(
         "term", description="Keep all queries of a term, or of a whole branch, in one split."
     )
@@ -89,20 +95,12 @@ class Pool(Section):
     )
 
 
-class BertRanker(Section):
-    """A cross-encoder with one logit: pooler, dropout, linear (the paper's Eq. 14)."""
+class CrossEncoder(Section):
+    """What every ranker over a published encoder has; `layers` null keeps all of its layers."""
 
-    kind: Literal["bert"] = Field("bert", description="The module of the ranker.")
-    start: Literal["all-MiniLM-L6-v2"] = Field(
-        "all-MiniLM-L6-v2", description="Published encoder that training starts from."
-    )
-    layers: int = Field(
-        3,
-        ge=1,
-        le=6,
-        description="Lowest layers of the encoder that are kept.",
-        json_schema_extra=unit("layers"),
-    )
+    kind: str
+    start: str
+    layers: int | None
     dropout: float = Field(
         0.1,
         ge=0,
@@ -135,12 +133,33 @@ class BertRanker(Section):
         description="Longest part kept of a document.",
         json_schema_extra=unit("word pieces"),
     )
+
+
+class SequenceRanker(CrossEncoder):
+    """A ranker that reads query and document as one sequence."""
+
     sequence_tokens: int | None = Field(
         None,
         ge=5,
         le=512,
         description="Longest sequence with its 3 special tokens (the document is cut), or null.",
         json_schema_extra=unit("word pieces"),
+    )
+
+
+class BertRanker(SequenceRanker):
+    """A cross-encoder with one logit: pooler, dropout, linear (the paper's Eq. 14)."""
+
+    kind: Literal["bert"] = Field("bert", description="The module of the ranker.")
+    start: Literal["all-MiniLM-L6-v2"] = Field(
+        "all-MiniLM-L6-v2", description="Published encoder that training starts from."
+    )
+    layers: int = Field(
+        3,
+        ge=1,
+        le=6,
+        description="Lowest layers of the encoder that are kept.",
+        json_schema_extra=unit("layers"),
     )
 
 

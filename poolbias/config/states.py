@@ -46,7 +46,8 @@ def state(experiment: Experiment, seed: int, results: Path, given: Given) -> str
 def table(study: Study, results: Path, given: Given) -> str:
     """Return a study's experiments: name, seed, state, and the parameters in which they differ.
 
-    An experiment has a line for each run that it re-ranks, and a teacher that ranks none has one.
+    An experiment has a line for each run that it re-ranks, and one that only serves others (a
+    teacher, a first stage) has one.
     """
     named = rows(study)
     experiments = expand(study)
@@ -90,7 +91,7 @@ def _flat(experiment: Experiment, row: Ranked | None = None) -> dict[str, str]:
         "collection": experiment.collection,
         "pool": experiment.pool,
         "retriever": row.retriever if row else "-",
-        "method": row.method if row else f"{experiment.method} (teacher)",
+        "method": row.method if row else f"{experiment.method} (for others)",
         "ranker": experiment.ranker,
     }
     if row is None or row.retriever != experiment.retriever:

@@ -6,7 +6,8 @@ from pydantic import Field, model_validator
 
 from poolbias.config.base import NONE, Section, unit
 from poolbias.config.collections import AnyCollection
-from poolbias.config.model import BertRanker, Name, Pool, Training
+from poolbias.config.model import Name, Pool, Training
+from poolbias.config.rankers import AnyRanker
 from poolbias.config.retrievers import AnyRetriever
 from poolbias.config.trained import TrainedRetriever
 from poolbias.config.tuning import Tuning
@@ -160,7 +161,7 @@ class Study(Section):
     collections: dict[Name, AnyCollection] = Field(min_length=1, description="Collections by name.")
     retrievers: dict[Name, AnyRetriever] = Field(min_length=1, description="Retrievers by name.")
     pools: dict[Name, Pool] = Field(min_length=1, description="Pools of annotators by name.")
-    rankers: dict[Name, BertRanker] = Field(min_length=1, description="Rankers by name.")
+    rankers: dict[Name, AnyRanker] = Field(min_length=1, description="Rankers by name.")
     training: Training = Field(description="Settings of every training.")
     evaluation: Evaluation = Field(description="What is re-ranked and measured.")
     probe: Probe = Field(Probe(), description="Analysis of the weights.")

@@ -11,9 +11,19 @@ from poolbias.errors import DataError
 from poolbias.files import read_json
 from poolbias.registry import resolve
 
-RANKERS = {"bert": "poolbias.models.bert"}
+RANKERS = {
+    "bert": "poolbias.models.bert",
+    "prop": "poolbias.models.bert",
+    "ernie": "poolbias.models.bert",
+    "cedr_knrm": "poolbias.models.cedr_knrm",
+    "parade_max": "poolbias.models.parade_max",
+}
 # The architecture that a saved ranker's config.json names, and the module that reads it.
-ARCHITECTURES = {"BertForSequenceClassification": "bert"}
+ARCHITECTURES = {
+    "BertForSequenceClassification": "bert",
+    "CedrKnrm": "cedr_knrm",
+    "ParadeMax": "parade_max",
+}
 
 
 def ranker(kind: str) -> Any:

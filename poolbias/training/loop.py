@@ -105,7 +105,7 @@ class Trainer:
             row |= self._backward(learner, step, scores, weight, triples)
         for learner in self.learners:
             for group in learner.optimiser.param_groups:
-                group["lr"] = rate
+                group["lr"] = rate * group["share"]
             learner.optimiser.step()
             learner.optimiser.zero_grad()
         return row, len(sequences.ids)

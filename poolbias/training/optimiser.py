@@ -9,22 +9,34 @@ from torch import nn
 def adamw(ranker: nn.Module, parameters: dict[str, Any]) -> torch.optim.AdamW:
     """Return AdamW over a ranker; biases and LayerNorm weights are not decayed.
 
+    A ranker may have `learning_rates` (peaks of its own, by a parameter's name or the name of the
+    module that it is in) and `undecayed` (names of further parameters without decay). A group's
+    `share` is its peak as a multiple of the training's.
+
     Args:
         ranker: the model.
         parameters: `learning_rate`, `betas`, `epsilon`, `weight_decay`.
     """
-    decayed: list[nn.Parameter] = []
-    others: list[nn.Parameter] = []
-    for module in ranker.modules():
+    own: dict[str, float] = getattr(ranker, "learning_rates", {})
+    undecayed = getattr(ranker, "undecayed", ())
+    peak = parameters["learning_rate"]
+    groups: dict[tuple[float, bool], list[nn.Parameter]] = {(1.0, True): [], (1.0, False): []}
+    for place, module in ranker.named_modules():
         for name, parameter in module.named_parameters(recurse=False):
-            plain = name == "bias" or isinstance(module, nn.LayerNorm)
-            (others if plain else decayed).append(parameter)
+            full = f"{place}.{name}".lstrip(".")
+            plain = name == "bias" or isinstance(module, nn.LayerNorm) or full in undecayed
+            share = own.get(full.partition(".")[0], peak) / peak
+            groups.setdefault((share, not plain), []).append(parameter)
     return torch.optim.AdamW(
         [
-            {"params": decayed, "weight_decay": parameters["weight_decay"]},
-            {"params": others, "weight_decay": 0.0},
+            {
+                "params": found,
+                "weight_decay": parameters["weight_decay"] if decayed else 0.0,
+                "share": share,
+            }
+            for (share, decayed), found in groups.items()
         ],
-        lr=parameters["learning_rate"],
+        lr=peak,
         betas=tuple(parameters["betas"]),
         eps=parameters["epsilon"],
         fused=True,

@@ -10,6 +10,7 @@ from poolbias.candidates import Candidates
 from poolbias.device import prepare
 from poolbias.files import files_within
 from poolbias.formats.tsv import write_table
+from poolbias.parameters import Parameters
 from poolbias.stage import Job, progress
 from poolbias.tokens import TokenStore
 from poolbias.training import finished
@@ -20,7 +21,8 @@ from poolbias.training.loop import Trainer
 def train(job: Job, names: tuple[str, ...]) -> None:
     """Train the models `names` ("R", or "R" and "S") and write them with `training.tsv`.
 
-    Inputs of the job: `tokens`, `candidates`. Outputs: `training` and `timing` (per step), one
+    Inputs of the job: `tokens`, `candidates`, and `first_stage`, the model of a trained ranker
+    whose encoder these start from, if any. Outputs: `training` and `timing` (per step), one
     `model.safetensors` per name (option `r`, `s`), whose folder is the model's, and `snapshots`:
     `.../step-<n>/<name>/model.safetensors` for each model and step to keep. Where another job does
     the same training, this one waits, and takes what the other made.
@@ -36,14 +38,14 @@ def _train(job: Job, names: tuple[str, ...], held: lease.Lease) -> None:
     device = prepare(parameters["device"], parameters["threads"])
     kind = models.ranker(parameters["ranker"]["kind"])
     seed = parameters["seed"]
+    start = parameters["ranker"]
+    if "first_stage" in job.files:
+        start = Parameters({**start, "trained": job.path("first_stage").parent}, "ranker.")
     trainer = Trainer(
         parameters=parameters,
         store=TokenStore(job.path("tokens")),
         candidates=Candidates.load(job.path("candidates")),
-        models={
-            name: kind.start(parameters["ranker"], head_seed(seed, name)).to(device)
-            for name in names
-        },
+        models={name: kind.start(start, head_seed(seed, name)).to(device) for name in names},
         scorer=kind.scores,
         seed=seed,
     )

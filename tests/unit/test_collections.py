@@ -165,6 +165,20 @@ def test_a_tiny_ontology_by_hand(tmp_path):
     assert {name: built.statistics[name] for name in expected} == expected
 
 
+def test_documents_with_those_of_their_branches(tmp_path):
+    text = TINY.replace('def: " " []', 'def: "An arm." []')
+    joined = parameters(minimum_relevant=2, documents="definition_and_branch")
+    built = hpo.collect(ontology(tmp_path, text), joined)
+    documents = dict(built.documents.itertuples(index=False))
+    assert documents["HP:2"] == "Leg: A leg."  # a branch itself
+    assert documents["HP:5"] == "Short leg: A leg that is short. Leg: A leg."
+    both = "Short limb: A limb that is short. Arm: An arm. Leg: A leg."
+    assert documents["HP:6"] == both
+    plain = hpo.collect(ontology(tmp_path), joined)  # whose arm has no definition
+    assert dict(plain.documents.itertuples(index=False))["HP:3"].endswith("that is short.")
+    assert plain.pool_documents["text"].tolist()[1] == "Leg; Lower limb"
+
+
 def test_the_pool_reads_each_name_once(tmp_path):
     text = TINY.replace('def: " " []', 'def: "An arm." []')
     built = hpo.collect(ontology(tmp_path, text), parameters(minimum_relevant=2))
@@ -304,6 +318,7 @@ def test_a_cut_keeps_documents_whole_terms_and_shares(phenotypes, by_term):
     ("changes", "part"),
     [
         ({"split": "random"}, "split: found 'random'"),
+        ({"documents": "all"}, "documents: found 'all', need one of definition, definition_and"),
         ({"kinds": ["lay"]}, "kinds: found"),
         ({"kinds": []}, "kinds: found"),
         ({"minimum_relevant": 300}, "minimum_relevant: found 300"),

@@ -9,7 +9,7 @@ from poolbias.config.experiments import expand, folder, read_entries, rows
 from poolbias.config.generate import CONFIG, ROOT
 from poolbias.config.load import load
 from poolbias.config.tuning import families
-from poolbias.tables.rows import METHODS
+from poolbias.tables.rows import METHODS, RANKERS
 
 
 def study(name):
@@ -144,6 +144,15 @@ def test_wordnet_is_the_default_study_on_another_collection():
     assert folder(collection) == "wordnet"
 
 
+def test_every_ranker_of_table_4_but_prop_is_run_without_and_with_cet():
+    found = study("hpo-long")
+    told = {(row.experiment.ranker, row.label) for row in rows(found) if row.retriever == "dense"}
+    methods = ("naive", "cet-paper-tau1", "cet-released-tau10")
+    assert told == {(name, label) for name in set(RANKERS) - {"prop"} for label in methods}
+    (collection,) = found.collections.values()
+    assert collection.documents == "definition_and_branch"
+
+
 def test_where_a_database_lies_changes_no_name():
     found = study("wordnet")
     named = found.model_copy(
@@ -164,7 +173,7 @@ def test_where_a_database_lies_changes_no_name():
 
 def test_the_page_counts_what_the_files_hold():
     text = (ROOT / "docs" / "studies.md").read_text()
-    for name in ("config", "hpo-tuning", "hpo-seeds", "hpo-retrievers", "wordnet"):
+    for name in ("config", "hpo-tuning", "hpo-seeds", "hpo-retrievers", "wordnet", "hpo-long"):
         cells = re.search(rf"^\|.*\[{name}\.yaml\].*\|$", text, re.MULTILINE)[0].split("|")
         found = study(name)
         rankers = expand(found)

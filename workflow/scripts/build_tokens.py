@@ -2,13 +2,13 @@
 
 from poolbias import stage, tokens
 from poolbias.formats.tsv import read_table
-from poolbias.models.pretrained import folder_of
+from poolbias.models.pretrained import tokenizer_of
 
 
 def main(job: stage.Job) -> None:
     documents = read_table(job.path("documents"), ["document_id", "text"])
     queries = read_table(job.path("queries"), ["query_id", "text"])
-    tokenizer = folder_of(job.parameters["start"]) / "tokenizer.json"
+    tokenizer = tokenizer_of(job.parameters["start"])
     figures = tokens.build(
         documents["text"].tolist(), queries["text"].tolist(), tokenizer, job.path("tokens")
     )

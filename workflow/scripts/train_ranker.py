@@ -12,6 +12,6 @@ if __name__ == "__main__":
     stage.run(
         main,
         str(__doc__),
-        inputs=["tokens", "candidates"],
+        inputs=["tokens", "candidates", "first_stage?"],
         outputs=["r", "training", "timing", "manifest"],
     )
