@@ -8,6 +8,8 @@ import pytest
 import yaml
 from conftest import SMOKE, Workflow
 
+from poolbias.config.experiments import folder
+from poolbias.config.retrievers import DenseRetriever
 from poolbias.formats import read_run
 from poolbias.models.biencoder_files import load
 
@@ -34,19 +36,19 @@ RETRIEVERS = {
     | {"architecture": "ance", "negatives": "refreshed", "rounds": 2, "negatives_depth": 20},
     "adore": TINY
     | {"architecture": "adore", "start": "star", "negatives": "dynamic", "loss": "lambda"},
-    "shared": {"kind": "dense", "depth": 49, "shards": 3},
-    "one": {"kind": "dense", "depth": 49},
+    "shared": {"kind": "dense", "depth": 51, "shards": 3},
+    "one": {"kind": "dense", "depth": 51},
     "indexed": {"kind": "dense", "depth": 50, "faiss": {"kind": "flat"}},
 }
 
 
-def study_file(folder, retrievers, shown, name="study.yaml"):
+def study_file(place, retrievers, shown):
     study = yaml.safe_load(SMOKE.read_text())
     study["retrievers"] |= retrievers
     study["evaluation"].pop("selection_models")
     study["figures"]["figure_1"]["retrievers"] = shown
     study["experiments"] = [{"retriever": shown, "method": {"name": "naive", "depth": 50}}]
-    path = folder / name
+    path = place / "study.yaml"
     path.write_text(yaml.safe_dump(study, sort_keys=False))
     return path
 
@@ -54,13 +56,19 @@ def study_file(folder, retrievers, shown, name="study.yaml"):
 @pytest.fixture(scope="module")
 def made(smoke, tmp_path_factory):
     """The smoke study's results, and the runs of all retrievers above."""
-    folder = tmp_path_factory.mktemp("retrievers")
-    shutil.copytree(smoke.folder / "results", folder / "results")
-    workflow = Workflow(folder)
+    place = tmp_path_factory.mktemp("retrievers")
+    shutil.copytree(smoke.folder / "results", place / "results")
+    workflow = Workflow(place)
     shown = [name for name in RETRIEVERS if name != "shared"]
-    path = study_file(folder, RETRIEVERS, shown)
+    path = study_file(place, RETRIEVERS, shown)
     workflow.run("figure_1", "--until", "evaluate", configfile=path)
     return workflow, path
+
+
+EXACT, DEEPER, INDEXED = (
+    folder(DenseRetriever(**options))
+    for options in ({"depth": 50}, {"depth": 51}, {"depth": 50, "faiss": {"kind": "flat"}})
+)
 
 
 def runs_of(workflow, pattern, split="test"):
@@ -87,22 +95,20 @@ def test_every_retriever_makes_runs_of_its_own(made):
 
 def test_a_search_that_jobs_share_has_the_bytes_of_one(made, tmp_path):
     workflow, _ = made
-    single = runs_of(workflow, "dense-*").read_bytes()
+    single = runs_of(workflow, DEEPER).read_bytes()
     other = Workflow(tmp_path)
     shutil.copytree(workflow.folder / "results", tmp_path / "results")
-    folder = runs_of(other, "dense-*").parent
-    shutil.rmtree(folder)  # `shared` and `one` have one name: `shards` changes no result
+    runs = runs_of(other, DEEPER).parent
+    shutil.rmtree(runs)  # `shared` and `one` have one name: `shards` changes no result
     path = study_file(tmp_path, {"shared": RETRIEVERS["shared"]}, ["bm25", "shared"])
-    other.run(f"results/runs/{folder.parent.name}/{folder.name}/test.run.gz", configfile=path)
-    assert (folder / "test.run.gz").read_bytes() == single
+    other.run(f"results/runs/{runs.parent.name}/{runs.name}/test.run.gz", configfile=path)
+    assert (runs / "test.run.gz").read_bytes() == single
     assert len(list(tmp_path.glob("results/searches/*/*/*.rows.npy"))) == 3
 
 
 def test_a_flat_index_finds_what_the_exact_search_finds(made):
     workflow, _ = made
-    exact = read_run(runs_of(workflow, "dense"))  # the smoke study's own, as deep
-    runs = sorted((workflow.folder / "results" / "runs").glob("*/dense-*/test.run.gz"))
-    (indexed,) = [run for run in map(read_run, runs) if len(run) == len(exact)]
+    exact, indexed = (read_run(runs_of(workflow, name)) for name in (EXACT, INDEXED))
     same = set(zip(exact["query_id"], exact["document_id"], exact["score"], strict=True)) & set(
         zip(indexed["query_id"], indexed["document_id"], indexed["score"], strict=True)
     )
