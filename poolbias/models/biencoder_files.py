@@ -35,13 +35,13 @@ def load(folder: Path) -> BiEncoder:
     told = read_json(folder / DESCRIPTION)
     try:
         name, limits = str(told["architecture"]), (int(told["limits"][0]), int(told["limits"][1]))
-        if name not in ARCHITECTURES:
-            raise ValueError(f"architecture {name!r}")
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError):
+        name = ""
+    if name not in ARCHITECTURES:
         raise DataError(
-            f"{folder}/{DESCRIPTION}: does not tell a known bi-encoder ({error}); delete the "
-            "folder and train again."
-        ) from error
+            f"{folder}/{DESCRIPTION}: does not tell a known bi-encoder (found {str(told)[:80]}); "
+            "delete the folder and train again."
+        )
     return load_published(folder, name, limits)
 
 

@@ -63,6 +63,8 @@ def pretrained_network(folder: Path, layers: int | None, weights: bool = True) -
 def read_weights(folder: Path) -> dict[str, Tensor]:
     """Return the weights of `model.safetensors`, or of `pytorch_model.bin` where that is all.
 
+    They are tensors of any shape, by the names of the file.
+
     Raises:
         DataError: if there is neither, or it is damaged.
     """

@@ -62,7 +62,11 @@ class RetrieverTrainer:
         self.optimiser = adamw(trained, self.training)
 
     def steps(self) -> Iterator[dict[str, float]]:
-        """Train, yielding after each step its row of `training.tsv`."""
+        """Train, yielding after each step its row of `training.tsv`.
+
+        Raises:
+            TrainingError: if the loss or its gradient is not finite.
+        """
         self.model.train()
         for step in range(1, self.training["steps"] + 1):
             rate = learning_rate(step, self.training)
