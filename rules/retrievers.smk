@@ -24,17 +24,15 @@ def get_retriever_json(wildcards):
     """Return the parameters of training a retriever; what it is made from are its inputs."""
     retriever = TRAINED[wildcards.retriever]
     names = set(type(retriever).model_fields) - {
-        *("kind", "pool", "depth", "shards", "memory", "expected"),
+        *("kind", "pool", "depth", "faiss", "shards", "memory", "expected"),
     }
     return get_stage_json(
         "train_retriever",
         **{
-            name: (
-                retriever.training.model_dump()
-                if name == "training"
-                else getattr(retriever, name)
+            name: value.model_dump() if hasattr(value, "model_dump") else value
+            for name, value in (
+                (name, getattr(retriever, name)) for name in sorted(names)
             )
-            for name in sorted(names)
         },
         device=STUDY.device,
         threads=STUDY.threads,

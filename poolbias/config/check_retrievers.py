@@ -103,6 +103,21 @@ def _losses(retriever: TrainedRetriever, place: Place) -> Iterator[Problem]:
             f"found {shown(retriever.loss)} with negatives {shown(retriever.negatives)}, need "
             "`lambda` with `dynamic` and neither without the other; change one.",
         )
+    listed = retriever.negatives in ("static", "refreshed")
+    for key in ("loss", "group"):
+        value = getattr(retriever, key)
+        if value in ("pairwise", "own") and not listed:
+            yield Problem(
+                (*place, key),
+                f"found {shown(value)} with negatives {shown(retriever.negatives)}, need `static` "
+                "or `refreshed` ones, which are a query's own; change one.",
+            )
+    if retriever.coupling is not None and retriever.loss != "pairwise":
+        yield Problem(
+            (*place, "coupling"),
+            f"found coupled weights with loss {shown(retriever.loss)}, need loss `pairwise`, whose "
+            "pairs they are on; change one.",
+        )
     if (retriever.architecture == "adore") is not (retriever.negatives == "dynamic"):
         yield Problem(
             (*place, "architecture"),

@@ -68,6 +68,17 @@ class RetrieverTraining(Section):
     )
 
 
+class Coupling(Section):
+    """CET in the training of a retriever: a selection model beside it, each weights the other's."""
+
+    form: Literal["paper", "released"] = Field(
+        "paper", description="Weight as in the paper, or as in the authors' released code."
+    )
+    temperature: float = Field(
+        1.0, gt=0, description="τ of the weight.", json_schema_extra=unit(NONE)
+    )
+
+
 class TrainedRetriever(Retriever):
     """A bi-encoder that the study trains on a pool's labels; exact search over all documents."""
 
@@ -111,8 +122,18 @@ class TrainedRetriever(Retriever):
         description="Rounds of search and training, where negatives are `refreshed`.",
         json_schema_extra=unit("rounds"),
     )
-    loss: Literal["softmax", "margin", "lambda", "rcl"] = Field(
-        "softmax", description="Loss of a query: softmax, RepBERT's margin, ADORE's, or with CCR."
+    loss: Literal["softmax", "margin", "pairwise", "lambda", "rcl"] = Field(
+        "softmax",
+        description="Loss of a query: softmax, RepBERT's margin, its own pairs, ADORE's, or CCR.",
+    )
+    group: Literal["batch", "own"] = Field(
+        "batch",
+        description="Documents of a query's softmax: the batch's, or its own list's alone.",
+    )
+    coupling: Coupling | None = Field(
+        None,
+        exclude_if=lambda value: value is None,
+        description="Coupled weights on the pairs of loss `pairwise`, or null.",
     )
     beta: float = Field(
         0.5, ge=0, description="Factor of CCR in loss `rcl`.", json_schema_extra=unit(NONE)

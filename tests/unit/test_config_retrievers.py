@@ -146,6 +146,18 @@ def test_one_path_may_stand_for_the_three_splits():
             "retrievers.repbert.loss: found 'lambda' with negatives 'in_batch', need `lambda` with",
         ),
         (
+            {"repbert": {"loss": "pairwise"}},
+            "retrievers.repbert.loss: found 'pairwise' with negatives 'in_batch', need `static` or",
+        ),
+        (
+            {"repbert": {"group": "own"}},
+            "retrievers.repbert.group: found 'own' with negatives 'in_batch', need `static` or",
+        ),
+        (
+            {"star": {"coupling": {"form": "paper"}}},
+            "retrievers.star.coupling: found coupled weights with loss 'softmax', need loss",
+        ),
+        (
             {"adore": {"architecture": "star"}},
             "retrievers.adore.architecture: found 'star' with negatives 'dynamic', need `adore`",
         ),

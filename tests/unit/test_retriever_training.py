@@ -16,10 +16,16 @@ from poolbias.models.biencoder_files import load, save
 from poolbias.models.pretrained import minilm_folder
 from poolbias.retrieval.encode import encode
 from poolbias.retrieval.training import rounds
-from poolbias.retrieval.training.draws import draw_pairs, hard_negatives, labelled_pairs, of_run
+from poolbias.retrieval.training.draws import (
+    draw_batch,
+    draw_pairs,
+    hard_negatives,
+    labelled_pairs,
+    of_run,
+)
 from poolbias.retrieval.training.frozen import Frozen
 from poolbias.retrieval.training.gradients import backward
-from poolbias.retrieval.training.loop import RetrieverTrainer
+from poolbias.retrieval.training.loop import COLUMNS, RetrieverTrainer
 
 WORDS = ["joint", "eye", "heart", "skin", "bone", "ear", "hand", "liver"]
 QUERIES = pd.DataFrame(
@@ -60,6 +66,7 @@ PARAMETERS = {
     "negatives_per_positive": 2,
     "rounds": 1,
     "loss": "softmax",
+    "group": "batch",
     "beta": 0.5,
     "beta_from": 0.5,
     "form": "paper",
@@ -238,19 +245,122 @@ def test_static_negatives_enter_the_batch(tiny):
             "rank": [1, 2] * 6,
         }
     )
-    seen = []
-    texts = rounds.Texts(QUERIES, DOCUMENTS, LABELS, run)
     labelled = labelled_pairs(LABELS, QUERIES, DOCUMENTS)
+    hard = hard_negatives(*of_run(run, 5, QUERIES, DOCUMENTS), labelled, 8)
+    batch = draw_batch(PARAMETERS, labelled, hard, 1)
+    others = {2 * query + 1 for query in batch.queries if query != 0}
+    assert set(batch.columns) == set(batch.positives) | others
+    own = batch.own()
+    for number, query in enumerate(batch.queries):
+        listed = {batch.positives[number]} | ({2 * query + 1} if query else set())
+        assert set(batch.columns[own[number]]) == listed
+    assert batch.columns[batch.places(batch.positives)].tolist() == batch.positives.tolist()
+    bare = draw_batch(PARAMETERS, labelled, None, 1)
+    assert bare.queries.tolist() == batch.queries.tolist()
+    assert bare.hard.shape == (4, 0)
+    trained(tiny, run, negatives="static")
+
+
+def coupled_case(tiny, **changed):
+    """A trainer of two models on fixed hard negatives, and its batch."""
+    labelled = labelled_pairs(LABELS, QUERIES, DOCUMENTS)
+    queries = np.repeat(np.arange(1, 6), 3)
+    documents = np.array([(2 * n + k) % 16 for n in range(1, 6) for k in (1, 3, 5)])
+    hard = hard_negatives(queries, documents, labelled, 8)
+    given = {"loss": "pairwise", "negatives": "static", "temperature": 2.0} | changed
     model = model_of(tiny)
-    tokens = [model.tokenize(frame["text"], "query") for frame in (QUERIES, DOCUMENTS)]
-    hard = hard_negatives(*of_run(texts.run, 5, QUERIES, DOCUMENTS), labelled, 8)
-    trainer = RetrieverTrainer(PARAMETERS, model, *tokens, labelled=labelled, hard=hard)
-    trainer._loss = lambda step, queries, positives, columns, *vectors: (
-        seen.append((queries, positives, columns)) or vectors[0].sum()
+    tokens = [model.tokenize(frame["text"], "document") for frame in (QUERIES, DOCUMENTS)]
+    selection = rounds.selection_model(model, 3) if "coupling" in given else None
+    parameters = PARAMETERS | given
+    trainer = RetrieverTrainer(
+        parameters, model, *tokens, labelled=labelled, hard=hard, selection=selection
     )
-    next(trainer.steps())
-    ((queries, positives, columns),) = seen
-    assert set(columns) == set(positives) | {2 * q + 1 for q in queries if q != 0}
+    return trainer, draw_batch(parameters, labelled, hard, 1)
+
+
+def pair_scores(model, trainer, batch):
+    """Scores in float64 of the positives and of their negatives, pair by pair."""
+    with torch.no_grad():
+        asked, given = (
+            model.vectors(model.sequences(tokens, role), role).double().numpy()
+            for tokens, role in zip(trainer._texts(batch), ("query", "document"), strict=True)
+        )
+    place = {document: column for column, document in enumerate(batch.columns)}
+    found = []
+    for number in range(len(batch.queries)):
+        if batch.hard[number, 0] >= 0:
+            own = [batch.positives[number], *batch.hard[number]]
+            found.append([asked[number] @ given[place[row]] / 2.0 for row in own])
+    return np.array(found)
+
+
+@pytest.mark.parametrize("form", ["paper", "released"])
+def test_coupled_weights_and_loss_are_those_of_a_loop(tiny, form):
+    trainer, batch = coupled_case(tiny, coupling={"form": form, "temperature": 3.0})
+    assert (batch.hard[:, 0] < 0).sum() < len(batch.queries)
+    weights = trainer._weights(batch)
+    models = (trainer.model, trainer.selection)
+    scores = [pair_scores(model, trainer, batch) for model in models]
+    assert np.abs(scores[0] - scores[1]).max() > 1e-4, "the two models differ"
+    for number in (0, 1):
+        other, own = scores[1 - number], scores[number]
+        if form == "paper":
+            expected = np.exp((other[:, 1:] - other[:, :1]) / 3.0)
+        else:
+            expected = 1 + np.exp(other[:, 1:] / 3.0)
+        np.testing.assert_allclose(weights[number].numpy(), expected, rtol=1e-4)
+        with torch.no_grad():
+            vectors = [
+                models[number].vectors(models[number].sequences(tokens, role), role)
+                for tokens, role in zip(trainer._texts(batch), ("query", "document"), strict=True)
+            ]
+            found = float(trainer._loss(1, batch, weights[number], *vectors))
+        losses = np.log1p(np.exp(own[:, 1:] - own[:, :1]))
+        assert found == pytest.approx(float((expected * losses).mean(axis=1).mean()), rel=1e-4)
+
+
+def test_coupled_training_trains_both_and_equal_models_would_stay_equal(tiny):
+    trainer, _ = coupled_case(tiny, coupling={"form": "paper", "temperature": 1.0})
+    before = [weights_of(learner.model) for learner in trainer.learners]
+    row = next(trainer.steps())
+    assert set(row) == set(COLUMNS)
+    assert row["weight"] != 1.0
+    after = [weights_of(learner.model) for learner in trainer.learners]
+    assert all(old != new for old, new in zip(before, after, strict=True))
+    assert after[0] != after[1]
+    assert before[0] == weights_of(model_of(tiny)), "the relevance model has no noise"
+
+
+def test_without_coupling_the_weight_is_one(tiny):
+    trainer, batch = coupled_case(tiny)
+    assert trainer._weights(batch) == [None]
+    scores = pair_scores(trainer.model, trainer, batch)
+    with torch.no_grad():
+        vectors = [
+            trainer.model.vectors(trainer.model.sequences(tokens, role), role)
+            for tokens, role in zip(trainer._texts(batch), ("query", "document"), strict=True)
+        ]
+        found = float(trainer._loss(1, batch, None, *vectors))
+    losses = np.log1p(np.exp(scores[:, 1:] - scores[:, :1]))
+    assert found == pytest.approx(float(losses.mean()), rel=1e-4)
+    assert next(trainer.steps())["weight"] == 1.0
+
+
+def test_a_softmax_over_a_querys_own_list_leaves_the_batch_out(tiny):
+    trainer, batch = coupled_case(tiny, loss="softmax", group="own")
+    scores = pair_scores(trainer.model, trainer, batch)
+    with torch.no_grad():
+        vectors = [
+            trainer.model.vectors(trainer.model.sequences(tokens, role), role)
+            for tokens, role in zip(trainer._texts(batch), ("query", "document"), strict=True)
+        ]
+        found = float(trainer._loss(1, batch, None, *vectors))
+    lists = [np.unique(line[1:]) for line in scores]  # a document drawn twice counts once
+    losses = [
+        np.log(np.exp(line[0]) + np.exp(others).sum()) - line[0]
+        for line, others in zip(scores, lists, strict=True)
+    ]
+    assert found == pytest.approx(sum(losses) / len(batch.queries), rel=1e-4)
 
 
 def test_a_training_is_repeatable_and_its_seed_matters(tiny):

@@ -1,6 +1,7 @@
 """What a step trains a bi-encoder on: labelled pairs, and hard negatives from a run."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -135,3 +136,54 @@ def draw_pairs(labelled: Labelled, seed: int, step: int, pairs: int) -> tuple[Ro
     """
     place = (uniforms(seed, step, pairs, 1)[:, 0] * len(labelled.queries)).astype(np.int64)
     return labelled.queries[place], labelled.documents[place]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a step trains on.
+
+    Attributes:
+        queries: row of the query of each pair, int64 [pairs].
+        positives: row of its labelled document, int64 [pairs].
+        hard: rows of its hard negatives, int64 [pairs, negatives]; −1 where it has none.
+        columns: rows of all these documents, each once, rising, int64 [documents].
+    """
+
+    queries: Rows
+    positives: Rows
+    hard: Rows
+    columns: Rows
+
+    def places(self, documents: Rows) -> Rows:
+        """Return the column of each document, int64 of the shape given; of −1 it means nothing."""
+        return np.searchsorted(self.columns, documents)
+
+    def own(self) -> NDArray[np.bool_]:
+        """Return which documents are a pair's own: its positive and its hard negatives.
+
+        Returns:
+            bool [pairs, documents].
+        """
+        listed = np.concatenate([self.positives[:, None], self.hard], axis=1)
+        found: NDArray[np.bool_] = (listed[:, :, None] == self.columns).any(axis=1)
+        return found
+
+
+def draw_batch(
+    parameters: dict[str, Any], labelled: Labelled, hard: HardNegatives | None, step: int
+) -> Batch:
+    """Return the pairs of a step, and their hard negatives where there are any.
+
+    Args:
+        parameters: `seed`, `negatives_per_positive`, and `pairs` within `training`.
+        labelled: the pairs to draw from.
+        hard: the hard negatives to draw from, or None.
+        step: from 1, of all rounds.
+    """
+    seed, pairs = parameters["seed"], parameters["training"]["pairs"]
+    queries, positives = draw_pairs(labelled, seed, step, pairs)
+    negatives = np.empty((pairs, 0), np.int64)
+    if hard is not None:
+        negatives = hard.draw(queries, seed, step, parameters["negatives_per_positive"])
+    found = negatives[negatives >= 0]
+    return Batch(queries, positives, negatives, np.unique(np.concatenate([positives, found])))

@@ -1,5 +1,6 @@
 """The rounds of a bi-encoder's training: what negatives each has, and what is kept of each."""
 
+import copy
 import logging
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ import pandas as pd
 import torch
 
 from poolbias.files import read_json, write_json
-from poolbias.models.biencoder import BiEncoder, start, turned_into
+from poolbias.models.biencoder import ROLES, BiEncoder, start, turned_into
 from poolbias.models.biencoder_files import load, save
 from poolbias.models.pretrained import folder_of
 from poolbias.retrieval.encode import encode
@@ -77,13 +78,17 @@ def train(
     """
     rows: list[dict[str, float]] = []
     done = 0
+    coupled = parameters.get("coupling") is not None
+    selection = selection_model(model, parameters["seed"]) if coupled else None
     while kept is not None and (kept / f"round-{done}" / "rows.json").exists():
         rows += read_json(kept / f"round-{done}" / "rows.json")
         model = load(kept / f"round-{done}" / "model")
+        selection = load(kept / f"round-{done}" / "selection") if coupled else None
         done += 1
     if done:
         log.info("training: goes on after %d of %d rounds", done, parameters["rounds"])
     model = model.to(device)
+    selection = selection.to(device) if selection is not None else None
     labelled = labelled_pairs(texts.labels, texts.queries, texts.documents)
     tokens = {
         "queries": model.tokenize(texts.queries["text"].tolist(), "query"),
@@ -101,15 +106,41 @@ def train(
         elif parameters["negatives"] == "refreshed":
             hard = found_now(model, texts, parameters)
         trainer = RetrieverTrainer(
-            parameters, model, **tokens, labelled=labelled, number=number, hard=hard, frozen=frozen
+            parameters,
+            model,
+            **tokens,
+            labelled=labelled,
+            number=number,
+            hard=hard,
+            frozen=frozen,
+            selection=selection,
         )
         steps = parameters["training"]["steps"]
         new = list(progress(trainer.steps(), steps, f"training, round {number + 1}", "steps"))
         rows += new
         if kept is not None and parameters["rounds"] > 1:
             save(model, kept / f"round-{number}" / "model")
+            if selection is not None:
+                save(selection, kept / f"round-{number}" / "selection")
             write_json(kept / f"round-{number}" / "rows.json", new)
     return model, rows
+
+
+def selection_model(model: BiEncoder, seed: int) -> BiEncoder:
+    """Return CET's selection model: the relevance model with noise on its last layer's weights.
+
+    Rankers differ by heads drawn at random. Bi-encoders may have none, and two equal models would
+    stay equal; so noise of Normal(0, 0.02), as heads are drawn from, is our choice.
+    """
+    selection = copy.deepcopy(model)
+    generator = torch.Generator().manual_seed(seed)
+    towers = {id(tower): tower for tower in map(selection.tower, ROLES)}
+    for tower in towers.values():
+        weight = tower.network.encoder.layer[-1].output.dense.weight
+        noise = torch.empty(weight.shape).normal_(std=0.02, generator=generator)
+        with torch.no_grad():
+            weight += noise.to(weight.device)
+    return selection
 
 
 def found_now(model: BiEncoder, texts: Texts, parameters: dict[str, Any]) -> HardNegatives:
