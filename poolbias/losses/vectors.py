@@ -97,7 +97,8 @@ def lambda_pairwise(scores: Tensor, relevant: Tensor, ranks: Tensor, cut: int) -
         float32 [queries].
     """
     known = ranks > 0
-    gain = torch.where(known & (ranks <= cut), 1 / ranks.clamp(min=1).to(scores.dtype), 0.0)
+    places = ranks.clamp(min=1).to(scores.dtype)
+    gain = torch.where(known & (ranks <= cut), 1 / places, 0.0)
     weight = (gain[:, :, None] - gain[:, None, :]).abs()  # [query, labelled, other]
     counted = (relevant & known)[:, :, None] & (~relevant & known)[:, None, :]
     losses = F.softplus(scores[:, None, :] - scores[:, :, None])
