@@ -23,8 +23,11 @@ def get_retriever_inputs(wildcards):
 def get_retriever_json(wildcards):
     """Return the parameters of training a retriever; what it is made from are its inputs."""
     retriever = TRAINED[wildcards.retriever]
+    # names that the study file gives are no parameters
+    start = None if retriever.start in STUDY.retrievers else retriever.start
     names = set(type(retriever).model_fields) - {
-        *("kind", "pool", "depth", "faiss", "shards", "memory", "expected"),
+        "start",
+        *("kind", "pool", "depth", "faiss", "shards", "memory", "expected", "negatives_from"),
     }
     return get_stage_json(
         "train_retriever",
@@ -34,6 +37,7 @@ def get_retriever_json(wildcards):
                 (name, getattr(retriever, name)) for name in sorted(names)
             )
         },
+        start=start,
         device=STUDY.device,
         threads=STUDY.threads,
     )
