@@ -12,6 +12,7 @@ from poolbias.models.biencoder import ARCHITECTURES, BiEncoder, Tower
 from poolbias.models.layout import load_weights, pretrained_network
 
 DESCRIPTION = "biencoder.json"
+VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json")
 
 
 def save(model: BiEncoder, folder: Path) -> None:
@@ -74,12 +75,12 @@ def _tokenizer(folder: Path) -> Tokenizer:
     """Return the tokenizer of a folder, also of one that has only a vocabulary's files."""
     if (folder / "tokenizer.json").exists():
         return Tokenizer.from_file(str(folder / "tokenizer.json"))
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
+    if not any((folder / name).exists() for name in VOCABULARIES):  # it would make an empty one
         raise DataError(
-            f"{folder}: has no tokenizer that can be read ({reason}); fetch its files."
-        ) from error
-    backend: Tokenizer = tokenizer.backend_tokenizer
-    return backend
+            f"{folder}: has no tokenizer ({', '.join(VOCABULARIES)}), need the files that were "
+            "published with the weights; fetch them."
+        )
+    tokenizer: Tokenizer = AutoTokenizer.from_pretrained(
+        folder, local_files_only=True
+    ).backend_tokenizer
+    return tokenizer

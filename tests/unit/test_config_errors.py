@@ -52,7 +52,7 @@ def line_of(text, part):
             "k1: 0.9",
             "k2x: 0.9",
             "retrievers.bm25.k2x: this key is not known here; correct or remove it (known: kind, "
-            "k1, b, documents, depth).",
+            "k1, b, documents, depth, expected).",
         ),
         (
             "precision: bf16",
