@@ -160,11 +160,11 @@ class BiEncoder(nn.Module):
         kind = torch.bfloat16 if half else torch.float32
         places = sequences.positions() + first_position(network)
         arrays = (sequences.ids, sequences.types, places)
-        given = [torch.from_numpy(array).to(self.device) for array in arrays]
+        ids, types, positions = (torch.from_numpy(array).to(self.device) for array in arrays)
         parts = buckets(sequences.lengths, self.device)
         if self.architecture.pooling == "first":
-            return packed.first_states(network, *given, parts, kind)
-        *_, last = packed.states(network, *given, parts, kind)
+            return packed.first_states(network, ids, types, positions, parts, kind)
+        *_, last = packed.states(network, ids, types, positions, parts, kind)
         text = np.repeat(np.arange(len(sequences)), sequences.lengths)
         sums = last.new_zeros((len(sequences), last.shape[1]), dtype=torch.float32)
         sums = sums.index_add(0, torch.from_numpy(text).to(self.device), last.float())

@@ -71,13 +71,15 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     safe, old = folder / "model.safetensors", folder / "pytorch_model.bin"
     path = safe if safe.exists() or not old.exists() else old
     try:
-        if path == safe:
-            return load_file(safe)
-        weights: dict[str, Tensor] = torch.load(old, map_location="cpu", weights_only=True)
-        return weights
+        weights: dict[str, Tensor] = (
+            load_file(safe)
+            if path == safe
+            else torch.load(old, map_location="cpu", weights_only=True)
+        )
     except Exception as error:  # whatever the readers make of a damaged file
         reason = str(error).partition("\n")[0]
         raise DataError(f"{path}: cannot be read ({reason}); fetch or make it again.") from error
+    return weights
 
 
 def load_weights(model: nn.Module, folder: Path) -> None:

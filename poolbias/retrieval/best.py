@@ -24,21 +24,17 @@ def sums_of_pairs(
     """
     if queries.device.type != "cpu":
         places = [torch.from_numpy(rows).to(queries.device) for rows in (query, document)]
-        sums = [
-            (queries[some] * documents[other]).sum(dim=1).float()
-            for some, other in zip(*(rows.split(2**16) for rows in places), strict=True)
-        ]
+        parts = [torch.tensor_split(rows, len(rows) // 2**16 + 1) for rows in places]
+        sums = [(queries[a] * documents[b]).sum(dim=1).float() for a, b in zip(*parts, strict=True)]
         return np.asarray(torch.cat(sums).cpu().numpy())
     # of a product of two matrices, the places that are asked for: each is one sum of its own
     starts = np.searchsorted(query, np.arange(len(queries) + 1))
-    shape = (len(queries), len(documents))
+    size = torch.Size((len(queries), len(documents)))
+    rows, columns = torch.from_numpy(starts), torch.from_numpy(document)
+    empty = torch.zeros(len(query), dtype=torch.float64)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # sparse tensors are "in beta state"
-        wanted = torch.sparse_csr_tensor(
-            *(torch.from_numpy(part) for part in (starts, document)),
-            torch.zeros(len(query), dtype=torch.float64),
-            shape,
-        )
+        wanted = torch.sparse_csr_tensor(rows, columns, empty, size)
         found = torch.sparse.sampled_addmm(wanted, queries, documents.T, beta=0.0)
     return np.asarray(found.values().float().numpy())
 
