@@ -59,16 +59,17 @@ def encoding(setting: Setting) -> Outcome:
         f"{rates[0]} against {rates[1]}; least cosine with the peer's float32 {cosines[0]:.6f} "
         f"(float32), {cosines[1]:.6f} (bf16)"
     )
-    both = [found.seconds[side] for side in ("ours float32", "peer float32")]
-    times = [found.seconds[best[name]] for name in best]
+    seconds = found.seconds
+    title = "encoding: ours / sentence-transformers"
+    fastest = (seconds[best["ours"]], seconds[best["peer"]])
     return Outcome(
         [
-            ratio("encoding: ours / sentence-transformers, each at its best", *times, 1.5, note),
-            ratio("encoding: ours / sentence-transformers, both float32", *both),
+            ratio(f"{title}, each at its best", fastest[0], fastest[1], 1.5, note),
+            ratio(f"{title}, both float32", seconds["ours float32"], seconds["peer float32"]),
         ]
     )
 
 
 def _unit(vectors: object) -> NDArray[np.float64]:
     array = np.asarray(vectors, np.float64)
-    return array / np.linalg.norm(array, axis=1, keepdims=True)
+    return np.asarray(array / np.linalg.norm(array, axis=1, keepdims=True))

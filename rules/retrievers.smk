@@ -27,7 +27,16 @@ def get_retriever_json(wildcards):
     start = None if retriever.start in STUDY.retrievers else retriever.start
     names = set(type(retriever).model_fields) - {
         "start",
-        *("kind", "pool", "depth", "faiss", "shards", "memory", "expected", "negatives_from"),
+        *(
+            "kind",
+            "pool",
+            "depth",
+            "faiss",
+            "shards",
+            "memory",
+            "expected",
+            "negatives_from",
+        ),
     }
     return get_stage_json(
         "train_retriever",

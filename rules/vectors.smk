@@ -8,14 +8,8 @@ ENCODERS = {
     if r.kind == "dense"
 } | {name: {"precision": r.precision} for name, r in TRAINED.items()}
 CHECKPOINTS = {n: r for n, r in RETRIEVERS.items() if r.kind == "checkpoint"}
-ENCODERS |= {
-    name: r.model_dump(
-        include={
-            *("architecture", "lower_case", "query_tokens", "document_tokens", "precision")
-        }
-    )
-    for name, r in CHECKPOINTS.items()
-}
+GIVEN = {"architecture", "lower_case", "query_tokens", "document_tokens", "precision"}
+ENCODERS |= {name: r.model_dump(include=GIVEN) for name, r in CHECKPOINTS.items()}
 
 
 def get_encoder(retriever):

@@ -22,10 +22,11 @@ def check(study: Study) -> Iterator[Problem]:
         place: Place = ("retrievers", name)
         if retriever.expected is not None:
             yield from _expected(study, retriever.expected, (*place, "expected"))
-        if getattr(retriever, "faiss", None) and retriever.shards > 1:
+        shards = getattr(retriever, "shards", 1)
+        if getattr(retriever, "faiss", None) and shards > 1:
             yield Problem(
                 (*place, "shards"),
-                f"found {retriever.shards} with an index of faiss, need 1: only the exact search "
+                f"found {shards} with an index of faiss, need 1: only the exact search "
                 "is shared; remove one.",
             )
         if isinstance(retriever, RunRetriever) and "{" in retriever.run.replace("{split}", ""):

@@ -185,8 +185,11 @@ class Study(Section):
 
     def _made_from(self, retriever: TrainedRetriever, above: tuple[str, ...]) -> dict[str, Any]:
         pool = self.pools.get(retriever.pool)
-        named = {"start": [retriever.start], "negatives_from": [retriever.negatives_from]}
-        named["pool"] = [*pool.retrievers] if pool else []
+        named: dict[str, list[str | None]] = {
+            "start": [retriever.start],
+            "negatives_from": [retriever.negatives_from],
+            "pool": [*pool.retrievers] if pool else [],
+        }
         found: dict[str, Any] = {}
         for field, names in named.items():
             dumps = []

@@ -181,4 +181,5 @@ class TrainedRetriever(Retriever):
 
     @model_serializer(mode="wrap")
     def _with_what_names_stand_for(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return handler(self) | self._made_from
+        dumped: dict[str, Any] = handler(self)
+        return dumped | self._made_from

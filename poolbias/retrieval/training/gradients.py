@@ -39,9 +39,10 @@ def backward(
         )
         value.backward()  # type: ignore[no-untyped-call]
         return float(value.detach())
-    parts: list[tuple[Tokens, Role]] = [
+    sides: list[tuple[Tokens, Role]] = [(queries, "query"), (documents, "document")]
+    parts = [
         (given[start : start + chunk], role)
-        for given, role in ((queries, "query"), (documents, "document"))
+        for given, role in sides
         for start in range(0, len(given), chunk)
     ]
     with torch.no_grad():
@@ -50,10 +51,12 @@ def backward(
     value = loss(vectors[: len(queries)], vectors[len(queries) :])
     value.backward()  # type: ignore[no-untyped-call]
     assert vectors.grad is not None
-    for (part, role), gradient in zip(
-        parts, vectors.grad.split([len(p) for p, _ in parts]), strict=True
-    ):
+    first = 0
+    for part, role in parts:
+        last = first + len(part)
+        gradient = vectors.grad[first:last]
         _encode(model, part, role, half).backward(gradient)  # type: ignore[no-untyped-call]
+        first = last
     return float(value.detach())
 
 

@@ -149,12 +149,12 @@ class RetrieverTrainer:
         if self.selection is None:
             return [None]
         found: list[Tensor | None] = []
+        queries, documents = self._texts(batch)
         for learner in reversed(self.learners):
-            vectors = [
-                learner.model.vectors(learner.model.sequences(tokens, role), role, self.half)
-                for tokens, role in zip(self._texts(batch), ("query", "document"), strict=True)
-            ]
-            positive, negatives = self._pairs(self._scores(*vectors), batch)
+            model = learner.model
+            asked = model.vectors(model.sequences(queries, "query"), "query", self.half)
+            given = model.vectors(model.sequences(documents, "document"), "document", self.half)
+            positive, negatives = self._pairs(self._scores(asked, given), batch)
             found.append(coupled(positive[:, None], negatives, **self.parameters["coupling"]))
         return found
 
