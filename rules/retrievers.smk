@@ -67,6 +67,14 @@ def get_run_inputs(wildcards):
     return inputs
 
 
+def get_run_json(wildcards):
+    """Return the parameters of taking up runs from elsewhere."""
+    retriever = RETRIEVERS[wildcards.retriever]
+    return get_stage_json(
+        "import_run", coverage=retriever.coverage, depth=retriever.depth
+    )
+
+
 def get_gate_inputs(wildcards):
     """Return the run that is expected to reach a value, and what it is judged by."""
     expected = RETRIEVERS[wildcards.retriever].expected
@@ -152,12 +160,7 @@ rule import_run:
         runtime=get_growing(60),
         cpus_per_task=1,
     params:
-        json=lambda wildcards: get_stage_json(
-            "import_run",
-            **RETRIEVERS[wildcards.retriever].model_dump(
-                include={"coverage", "depth"}
-            ),
-        ),
+        json=get_run_json,
         options=get_input_options,
     message:
         "Take up the runs of {wildcards.retriever} for {wildcards.collection}"
