@@ -15,6 +15,7 @@ from poolbias.files import files_within, read_json, sha256_of, sha256_of_files, 
 log = logging.getLogger("poolbias")
 
 RESULTS, FOLDER = "results", ".records"
+WEIGHTS = ".safetensors"  # of a model, which is all files of their folder
 RESTORE = "restore"  # what the record of a restored file names as its stage
 
 
@@ -80,10 +81,11 @@ def write(result: Path, made_by: dict[str, Any]) -> None:
 
 
 def forget(result: Path) -> None:
-    """Remove a result's record, before the result is made again."""
+    """Remove a result's record, before the result is made again; of weights all of the model's."""
     path = place(result)
-    if path is not None:
-        path.unlink(missing_ok=True)
+    for record in _beside(result) if result.suffix == WEIGHTS else [path]:
+        if record is not None:
+            record.unlink(missing_ok=True)
 
 
 def describe(result: Path) -> dict[str, Any]:
@@ -96,24 +98,45 @@ def describe(result: Path) -> dict[str, Any]:
     return {"sha256": whole, "bytes": total, "files": files}
 
 
-def check(result: Path) -> str:
+def check(result: Path, whole: Path | None = None) -> str:
     """Return the SHA-256 of a file or folder that is to be read.
 
     It is read whole, however large: a byte that was changed shows neither in size nor in time.
 
+    Args:
+        result: the file or folder.
+        whole: what is to be made again if it is damaged; the result itself if not given.
+
     Raises:
         DataError: if it has a record that tells of other bytes.
     """
-    found, known = describe(result), read(result)
-    if known is not None and known.get("sha256") != found["sha256"]:
+    found, known = describe(result) if result.exists() else {}, read(result)
+    if known is not None and known.get("sha256") != found.get("sha256"):
         wrong, was, needed = _difference(result, found, known)
         raise DataError(
             f"{wrong}: found {was}, need {needed} as {known.get('stage', 'its stage')} left it; "
-            f"it was damaged or changed since: delete {result} and run again (or, if you mean it, "
-            f"delete its record {place(result)})."
+            f"it was damaged or changed since: delete {whole or result} and run again (or, if you "
+            f"mean it, delete its record {place(result)})."
         )
     digits: str = found["sha256"]
     return digits
+
+
+def check_model(folder: Path) -> dict[Path, str]:
+    """Return the SHA-256 of each file of a saved model, which is of use only as a whole.
+
+    Raises:
+        DataError: if a file has a record that tells of other bytes, or is missing and has one.
+    """
+    known = {folder / path.name.removesuffix(".json") for path in _beside(folder / "any")}
+    files = {*files_within(folder), *(file for file in known if read(file))}
+    return {file: check(file, whole=folder) for file in sorted(files)}
+
+
+def _beside(result: Path) -> list[Path]:
+    """Return the records of a result and of what lies in its folder."""
+    path = place(result)
+    return sorted(path.parent.glob("[!.]*.json")) if path else []
 
 
 def _difference(

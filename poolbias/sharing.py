@@ -130,7 +130,7 @@ def enter(results: Path) -> Run:
     Args:
         results: the results folder.
     """
-    folder = results / FOLDER
+    folder = (results / FOLDER).absolute()  # Snakemake leaves its working folder before the end
     numbers = [int(path.stem.partition("-")[0]) for path in folder.glob("*.json")]
     name = f"{max(numbers, default=0) + 1:06d}-{uuid.uuid4().hex[:8]}"
     stack = contextlib.ExitStack()

@@ -63,10 +63,17 @@ class Job:
         self.files.setdefault("beside", []).extend(files)
 
     def check(self, file: Path) -> None:
-        """Check that an input is there and as its stage left it; `DataError` if not."""
+        """Check that an input is there and as its stage left it; `DataError` if not.
+
+        The weights of a model stand for all files of its folder.
+        """
         if not file.exists():
             raise DataError(f"{file}: no such input; make it first or correct the path.")
-        if file not in self.hashes:
+        if file in self.hashes:
+            return
+        if file.suffix == records.WEIGHTS:
+            self.hashes |= records.check_model(file.parent)
+        else:
             self.hashes[file] = records.check(file)
 
     def unfinished(self) -> Path | None:

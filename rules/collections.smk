@@ -26,7 +26,7 @@ rule retrieve_wordnet:
         runtime=get_growing(30),
         cpus_per_task=1,
     params:
-        json=get_stage_json("retrieve_wordnet", **wordnet.ARCHIVE),
+        json=lambda wildcards: get_stage_json("retrieve_wordnet", **wordnet.ARCHIVE),
     message:
         "Download WordNet"
     shell:

@@ -101,7 +101,7 @@ def get_result(path):
     return f"results/restored/{name}" if name in RESTORED else path
 
 
-for manifest in get_stale():
+for manifest in get_stale() if workflow.is_main_process else []:
     logger.warning(
         f"{manifest}: made by other code or parameters than this study's. If no job below trains "
         f"this ranker again, name it: --forcerun {manifest}"
@@ -270,6 +270,6 @@ def forget_finished():
     finished.forget(Path("results"), trainings)
 
 
-def get_gpus():
-    """Return how many GPUs a job that runs a model asks for."""
-    return int(STUDY.device == "cuda")
+def get_gpus(processes=1):
+    """Return how many GPUs a job that runs a model asks for: one for each process."""
+    return processes * (STUDY.device == "cuda")

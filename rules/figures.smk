@@ -25,7 +25,7 @@ rule figure_1:
         runtime=get_growing(10),
         cpus_per_task=1,
     params:
-        json=get_figure_1_json(),
+        json=lambda wildcards: get_figure_1_json(),
         paper_tables_hash=sha256_of(
             Path(workflow.basedir) / "config" / "paper_tables.tsv"
         ),
@@ -64,7 +64,7 @@ rule figure_3:
         runtime=get_growing(10),
         cpus_per_task=1,
     params:
-        json=get_figure_3_json(),
+        json=lambda wildcards: get_figure_3_json(),
         paper_tables_hash=get_paper_tables_hash(),
     message:
         "Draw Figure 3"
@@ -100,7 +100,7 @@ rule figure_4:
         runtime=get_growing(10),
         cpus_per_task=1,
     params:
-        json=get_figure_4_json(),
+        json=lambda wildcards: get_figure_4_json(),
         paper_tables_hash=get_paper_tables_hash(),
     message:
         "Draw Figure 4"
@@ -138,7 +138,7 @@ rule figure_5:
         runtime=get_growing(10),
         cpus_per_task=1,
     params:
-        json=get_figure_5_json(),
+        json=lambda wildcards: get_figure_5_json(),
         paper_tables_hash=get_paper_tables_hash(),
     message:
         "Draw Figure 5"

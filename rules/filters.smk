@@ -24,7 +24,7 @@ rule table_filters:
         runtime=get_growing(10),
         cpus_per_task=1,
     params:
-        json=get_filters_json(),
+        json=lambda wildcards: get_filters_json(),
     message:
         "Make the table of filters"
     shell:

@@ -59,7 +59,7 @@ rule measure_premises:
         runtime=get_growing(10),
         cpus_per_task=1,
     params:
-        json=get_stage_json(
+        json=lambda wildcards: get_stage_json(
             "measure_premises",
             systems=get_probed_systems(),
             depth=STUDY.probe.depth,

@@ -30,7 +30,7 @@ rule report:
         runtime=get_growing(10),
         cpus_per_task=1,
     params:
-        json=get_stage_json(
+        json=lambda wildcards: get_stage_json(
             "report",
             study=STUDY.study,
             settings=json.dumps(STUDY.model_dump(mode="json")),

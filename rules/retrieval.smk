@@ -26,7 +26,7 @@ rule build_index:
         runtime=get_growing(60),
         cpus_per_task=1,
     params:
-        json=get_stage_json("build_index"),
+        json=lambda wildcards: get_stage_json("build_index"),
     message:
         "Index the {wildcards.documents} of {wildcards.collection}"
     shell:

@@ -26,12 +26,12 @@ rule train_ranker:
     priority: 1
     conda:
         "../workflow/envs/poolbias.yaml"
-    threads: STUDY.threads
+    threads: STUDY.threads * STUDY.processes
     resources:
-        mem_mb=get_growing(6000),
+        mem_mb=get_growing(6000 * STUDY.processes),
         runtime=get_growing(120),
-        cpus_per_task=STUDY.threads,
-        gpu=get_gpus(),
+        cpus_per_task=STUDY.threads * STUDY.processes,
+        gpu=get_gpus(STUDY.processes),
     params:
         json=get_training_json,
         options=get_input_options,
@@ -67,12 +67,12 @@ rule train_coupled_ranker:
         experiment=get_pattern(name for name, e in EXPERIMENTS.items() if e.coupled),
     conda:
         "../workflow/envs/poolbias.yaml"
-    threads: STUDY.threads
+    threads: STUDY.threads * STUDY.processes
     resources:
-        mem_mb=get_growing(8000),
+        mem_mb=get_growing(8000 * STUDY.processes),
         runtime=get_growing(240),
-        cpus_per_task=STUDY.threads,
-        gpu=get_gpus(),
+        cpus_per_task=STUDY.threads * STUDY.processes,
+        gpu=get_gpus(STUDY.processes),
     params:
         json=get_training_json,
         options=get_input_options,

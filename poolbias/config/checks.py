@@ -39,6 +39,7 @@ def check(study: Study, choices: list[Choice]) -> list[Problem]:
         *_pools(study),
         *check_retrievers.check(study),
         *check_rankers.check(study.rankers, study.device),
+        *_processes(study, choices),
         *_evaluation(study, choices),
         *_selection_models(study, choices),
         *_tuning(study, choices),
@@ -102,6 +103,17 @@ def _pools(study: Study) -> Iterator[Problem]:
                 yield Problem(place, unknown("retriever", retriever, study.retrievers))
             elif pool.depth > study.retrievers[retriever].depth:
                 yield _too_deep(study, retriever, pool, ("pools", name, "depth"))
+
+
+def _processes(study: Study, choices: list[Choice]) -> Iterator[Problem]:
+    for choice in choices:
+        if choice.training.pairs % study.processes:
+            yield Problem(
+                ("processes",),
+                f"found {study.processes}, need a number that divides the {choice.training.pairs} "
+                f"pairs of a step (`training` of {spell(choice.place)}, or of the study); change "
+                "one.",
+            )
 
 
 def _evaluation(study: Study, choices: list[Choice]) -> Iterator[Problem]:

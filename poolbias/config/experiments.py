@@ -145,7 +145,7 @@ def name_rows(study: Study, choices: list[Choice]) -> tuple[list[Ranked], list[P
 def training_parameters(experiment: Experiment, seed: int) -> dict[str, Any]:
     """Return the parameters of one training, as its stage takes and its manifest keeps them."""
     names = ("ranker", "training", "loss", "weight", "device", "precision", "threads")
-    where_told = ("loss_options", "negatives_per_positive")
+    where_told = ("loss_options", "negatives_per_positive", "processes")
     given = [*names, *(name for name in where_told if name in experiment.parameters)]
     return {
         "seed": seed,
@@ -260,4 +260,6 @@ def _parameters(
         "device": study.device,
         "precision": study.precision,
         "threads": study.threads,
+        # what one process trains keeps its name
+        **({"processes": study.processes} if study.processes > 1 else {}),
     }

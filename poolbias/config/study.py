@@ -146,6 +146,14 @@ class Study(Section):
         description="Threads of a job that runs models; results depend on it.",
         json_schema_extra=unit("threads"),
     )
+    processes: int = Field(
+        1,
+        ge=1,
+        exclude_if=lambda processes: processes == 1,
+        description="Processes of a training, each with its own threads (and GPU), that share a "
+        "step's pairs.",
+        json_schema_extra=unit("processes"),
+    )
     checkpoint_minutes: float = Field(
         10.0,
         gt=0,

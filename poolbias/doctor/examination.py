@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,30 +23,38 @@ def examine(
         results: the folder of results.
         overrides: keys that win over those of the study file.
     """
-    findings = [
-        software.python(),
-        software.packages(root / "requirements"),
-        places.text(),
-        places.writable([results, results.parent / ".snakemake", Path(tempfile.gettempdir())]),
-        places.locks(results),
-    ]
-    said = slurm.ask()
-    findings.append(slurm.tools(said, root / "slurm" / "config.yaml"))
-    try:
-        study = load(configfile, overrides)
-    except PoolbiasError as error:
-        fix = "correct it; what else the study needs is then told"
-        return [*findings, Finding("study file", str(error), "one without mistakes", BAD, fix)]
-    models = data.models(study)
-    if models.state != BAD:
-        needed = data.bytes_needed(study, results, os.cpu_count() or 1)
-        findings.append(places.disk(results, needed))
-    return [
-        *findings,
-        software.find_java(data.has_bm25(study)),
-        data.jar(study),
-        software.torch(study.device),
-        software.gpu(study.device, slurm.gpus_of_nodes(said)),
-        models,
-        data.sources(study),
-    ]
+    with (
+        ThreadPoolExecutor() as pool
+    ):  # most of the time other programs and the disk are waited for
+        said = pool.submit(slurm.ask)
+        findings = [
+            software.python(),
+            software.packages(root / "requirements"),
+            places.text(),
+            places.writable([results, results.parent / ".snakemake", Path(tempfile.gettempdir())]),
+            places.locks(results),
+        ]
+        profile = root / "slurm" / "config.yaml"
+        try:
+            study = load(configfile, overrides)
+        except PoolbiasError as error:
+            fix = "correct it; what else the study needs is then told"
+            fault = Finding("study file", str(error), "one without mistakes", BAD, fix)
+            return [*findings, slurm.tools(said.result(), profile), fault]
+        found_java = pool.submit(software.find_java, data.has_bm25(study))
+        jar = pool.submit(data.jar, study)
+        sources = pool.submit(data.sources, study)
+        models = data.models(study)
+        findings.append(slurm.tools(said.result(), profile))
+        if models.state != BAD:
+            needed = data.bytes_needed(study, results, os.cpu_count() or 1)
+            findings.append(places.disk(results, needed))
+        return [
+            *findings,
+            found_java.result(),
+            jar.result(),
+            software.torch(study.device),
+            software.gpu(study.device, slurm.gpus_of_nodes(said.result())),
+            models,
+            sources.result(),
+        ]

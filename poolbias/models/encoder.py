@@ -25,7 +25,7 @@ from poolbias.files import atomic_folder
 from poolbias.models import dropout, packed
 from poolbias.models.attention import Bucket, buckets
 from poolbias.models.pretrained import WEIGHTS, check_vocabulary, folder_of
-from poolbias.tokens import Sequences
+from poolbias.tokens import Ids, Sequences
 
 # Eager attention with a dropout that is cheap on a CPU, under a name of its own.
 EAGER = "poolbias_eager"
@@ -132,15 +132,26 @@ def states(bert: Any, sequences: Sequences, precision: str) -> Iterator[Tensor]:
         yield from packed.states(bert, *_inputs(sequences, device), kind)
     else:
         batch = sequences.padded()
-        mask = torch.from_numpy(batch.mask).to(device)
+        mask = on(device, batch.mask)
         with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
             found = bert(
-                input_ids=torch.from_numpy(batch.ids).to(device),
+                input_ids=on(device, batch.ids),
                 attention_mask=mask,
-                token_type_ids=torch.from_numpy(batch.types).to(device),
+                token_type_ids=on(device, batch.types),
                 output_hidden_states=True,
             ).hidden_states
         yield from (state[mask.bool()] for state in found)
+
+
+def on(device: torch.device, array: Ids) -> Tensor:
+    """Return an array of the shape it has as a tensor on a device.
+
+    To a GPU it is copied from pinned memory, so that the copy does not hold up what comes next.
+    """
+    tensor = torch.from_numpy(array)
+    if device.type == "cuda":
+        tensor = tensor.pin_memory()
+    return tensor.to(device, non_blocking=True)
 
 
 def pooled(bert: Any, sequences: Sequences, precision: str) -> Tensor:
@@ -151,9 +162,9 @@ def pooled(bert: Any, sequences: Sequences, precision: str) -> Tensor:
         batch = sequences.padded()
         with torch.autocast(device.type, torch.bfloat16, enabled=half):
             vectors: Tensor = bert(
-                input_ids=torch.from_numpy(batch.ids).to(device),
-                attention_mask=torch.from_numpy(batch.mask).to(device),
-                token_type_ids=torch.from_numpy(batch.types).to(device),
+                input_ids=on(device, batch.ids),
+                attention_mask=on(device, batch.mask),
+                token_type_ids=on(device, batch.types),
             ).pooler_output
         return vectors
     kind = torch.bfloat16 if half else torch.float32
@@ -166,7 +177,7 @@ def _inputs(
 ) -> tuple[Tensor, Tensor, Tensor, list[Bucket]]:
     """Return ids, types and positions of all tokens, and buckets, as the fast path takes them."""
     arrays = (sequences.ids, sequences.types, sequences.positions())
-    ids, types, positions = (torch.from_numpy(array).to(device) for array in arrays)
+    ids, types, positions = (on(device, array) for array in arrays)
     return ids, types, positions, buckets(sequences.lengths, device)
 
 

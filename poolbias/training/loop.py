@@ -23,6 +23,7 @@ from poolbias.training.adjustment import Adjustment
 from poolbias.training.diagnostics import Watch, describe
 from poolbias.training.draws import Drawer, Triples
 from poolbias.training.optimiser import adamw, learning_rate
+from poolbias.training.processes import ALONE, Share
 
 R, S = "R", "S"
 # Of the positives, float32 [pairs], and of the negatives, float32 [pairs, negatives].
@@ -50,6 +51,7 @@ class Trainer:
             where they are not 1 and none, `negatives_per_positive` and `loss_options`.
         models: the relevance model under "R" and, with a coupled weight, the selection model "S".
         seed: of draws and dropout.
+        share: which of the processes that train together this one is; by default it is alone.
     """
 
     parameters: dict[str, Any]
@@ -58,6 +60,7 @@ class Trainer:
     models: dict[str, nn.Module]
     scorer: Scorer
     seed: int
+    share: Share = ALONE
     learners: list[Learner] = field(init=False)
     done: int = field(init=False, default=0)  # steps
     watch: Watch = field(init=False, default_factory=Watch)
@@ -80,6 +83,7 @@ class Trainer:
 
     def steps(self) -> Iterator[tuple[dict[str, float], dict[str, float]]]:
         """Train, yielding after each step its row of `training.tsv` and of `timing.tsv`."""
+        self.share.agree(self.done, self._device())
         for step in range(self.done + 1, self.training["steps"] + 1):
             started = time.perf_counter()
             triples = self.drawer.draw(step, self.training["pairs"], self.negatives)
@@ -89,7 +93,7 @@ class Trainer:
             yield row, {"step": step, "seconds": seconds, "tokens": tokens}
 
     def _step(self, step: int, triples: Triples) -> tuple[dict[str, float], int]:
-        sequences = self._sequences(triples)
+        sequences = self._sequences(self.share.of(triples))
         rate = learning_rate(step, self.training)
         row: dict[str, float] = {"step": step, "learning_rate": rate}
         others = self._scores_without_gradient(sequences) if self.weights_from == "eval" else None
@@ -108,7 +112,10 @@ class Trainer:
                 group["lr"] = rate * group["share"]
             learner.optimiser.step()
             learner.optimiser.zero_grad()
-        return row, len(sequences.ids)
+        return row, self.share.total(len(sequences.ids), self._device())
+
+    def _device(self) -> torch.device:
+        return next(self.learners[0].model.parameters()).device
 
     def _sequences(self, triples: Triples) -> Sequences:
         """Return the step's sequences: all positives, then each query's negatives."""
@@ -123,8 +130,8 @@ class Trainer:
         return scores[:pairs], scores[pairs:].reshape(pairs, self.negatives)
 
     def _scores(self, learner: Learner, step: int, sequences: Sequences) -> Scores:
-        """Score with dropout, drawn afresh from (seed, step, model)."""
-        key = np.random.SeedSequence([self.seed, step, ord(learner.name)])
+        """Score with dropout, drawn afresh from (seed, step, model), and the process if several."""
+        key = np.random.SeedSequence([self.seed, step, ord(learner.name), *self.share.key()])
         torch.manual_seed(int(key.generate_state(1, np.uint64)[0] >> 1))
         learner.model.train()
         return self._forward(learner.model, sequences)
@@ -140,10 +147,11 @@ class Trainer:
         """Return the weights on this model's loss, float32 [pairs, negatives], without gradient.
 
         They come from the other model's scores, or from its own where they need no other model.
+        They are those of all processes, since an adjustment may depend on them all.
         """
         positive, negatives = scores if others is None else others[S if learner.name == R else R]
-        weight = self.weigh(positive[:, None], negatives, **self.weight).detach()
-        return learner.adjustment(weight)
+        weight = self.weigh(positive[:, None], negatives, **self.weight)
+        return learner.adjustment(self.share.gather(weight))
 
     def _backward(
         self,
@@ -155,23 +163,27 @@ class Trainer:
     ) -> dict[str, float]:
         """Take the clipped gradient of dot(scale, pair loss) / pairs; return its figures."""
         scale, shares = scale_and_shares(weight)
-        pair_losses = self.loss(*scores, shares)
-        weighted = torch.dot(scale, pair_losses) / len(pair_losses)
+        pairs = len(scores[0])
+        own = slice(self.share.number * pairs, (self.share.number + 1) * pairs)
+        pair_losses = self.loss(*scores, shares[own])
+        ours = torch.dot(scale[own], pair_losses) / len(scale)
+        ours.backward()  # type: ignore[no-untyped-call]
+        self.share.sum_gradients(learner.model)
         with torch.no_grad():
-            plain = self.loss(*scores)
+            plain = self.share.gather(self.loss(*scores))
+            weighted = torch.dot(scale, self.share.gather(pair_losses)) / len(scale)
         name = learner.name.lower()
-        weighted.backward()  # type: ignore[no-untyped-call]
         norm = nn.utils.clip_grad_norm_(learner.model.parameters(), self.training["clip"])
         if not (torch.isfinite(weighted) and torch.isfinite(norm)):
             also = " or raise the temperature" if len(self.learners) > 1 else ""
             raise TrainingError(
-                f"step {step}: the loss of {learner.name} is {float(weighted.detach())}, the norm "
+                f"step {step}: the loss of {learner.name} is {float(weighted)}, the norm "
                 f"of its gradient {float(norm)}, its largest weight {float(weight.max()):.3g}; "
                 f"need finite numbers: lower the learning rate{also}."
             )
         row = {
             f"loss_{name}": float(plain.mean()),
-            f"weighted_loss_{name}": float(weighted.detach()),
+            f"weighted_loss_{name}": float(weighted),
             f"gradient_norm_{name}": float(norm),
         }
         if len(self.learners) > 1 or self.parameters["weight"]["name"] != "one":  # they can vary

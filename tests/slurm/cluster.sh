@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A Slurm of two nodes with two null-device GPUs each, on this machine alone, as root.
+# A Slurm of four nodes with two null-device GPUs each, on this machine alone, as root. The last two
+# (partition `frail`) are there to be lost; a job of partition `urgent` preempts those that run there.
 #   tests/slurm/cluster.sh start [accounting] | stop | restart | down NODE | up NODE
 # State lies in $POOLBIAS_CLUSTER (/tmp/poolbias-cluster). Slurm's tools read /etc/slurm: files there
 # that this script did not write are left alone, and it then refuses to start.
@@ -26,9 +27,8 @@ start() {
     configure accounting_storage/none
   fi
   slurmctld
-  slurmd -N n1
-  slurmd -N n2
-  await "two idle nodes" nodes_idle
+  for node in n1 n2 n3 n4; do slurmd -N $node; done
+  await "four idle nodes" nodes_idle
 }
 
 stop() {
@@ -62,7 +62,7 @@ down() { # as if the machine had lost its power: the daemon first, then its jobs
 up() {
   slurmd -N "$1"
   scontrol update nodename="$1" state=resume 2>/dev/null || true
-  await "two nodes" nodes_up
+  await "four nodes" nodes_up
 }
 
 is_ours() { [ -e "/etc/slurm/$1" ] && head -1 "/etc/slurm/$1" | grep -qxF "$MARK"; }
@@ -120,12 +120,13 @@ JobRequeue=1
 MpiDefault=none
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
-NodeName=n1 NodeHostname=$HOST NodeAddr=127.0.0.1 Port=16901 CPUs=8 RealMemory=64000 Gres=gpu:2
-NodeName=n2 NodeHostname=$HOST NodeAddr=127.0.0.1 Port=16902 CPUs=8 RealMemory=64000 Gres=gpu:2
-PartitionName=low  Nodes=n[1-2] Default=YES MaxTime=1-00:00:00 PriorityTier=1 PreemptMode=REQUEUE
-PartitionName=high Nodes=n[1-2] MaxTime=1:00:00 PriorityTier=10 PreemptMode=OFF
+NodeName=n[1-4] Port=[16901-16904] NodeHostname=$HOST NodeAddr=127.0.0.1 CPUs=8 RealMemory=48000 Gres=gpu:2
+PartitionName=DEFAULT MaxTime=1-00:00:00 LLN=YES
+PartitionName=low Nodes=n[1-2] Default=YES
+PartitionName=frail Nodes=n[3-4] PriorityTier=1 PreemptMode=REQUEUE
+PartitionName=urgent Nodes=n[3-4] PriorityTier=10 PreemptMode=OFF
 END
-  printf '%s\n%s\n' "$MARK" "NodeName=n[1-2] Name=gpu File=$D/dev/gpu[0-1]" >/etc/slurm/gres.conf
+  printf '%s\n%s\n' "$MARK" "NodeName=n[1-4] Name=gpu File=$D/dev/gpu[0-1]" >/etc/slurm/gres.conf
 }
 
 start_munge() {
@@ -165,9 +166,9 @@ END
   sacctmgr --immediate --quiet add cluster fake >/dev/null
 }
 
-nodes_idle() { [ "$(sinfo --noheader --Node --partition=low --format=%T | sort -u)" = idle ]; }
+nodes_idle() { [ "$(sinfo --noheader --Node --format=%T | sort -u)" = idle ]; }
 
-nodes_up() { ! sinfo --noheader --Node --partition=low --format=%T | grep -qv 'idle\|mixed\|alloc'; }
+nodes_up() { ! sinfo --noheader --Node --format=%T | grep -qv 'idle\|mixed\|alloc'; }
 
 await() { # what, command: until it succeeds, at most 30 s
   local what=$1
@@ -199,7 +200,7 @@ end() { # files of process ids; a daemon that ended may stay a zombie
 case ${1:-} in
   start | stop | restart | down | up) "$@" ;;
   *)
-    sed -n '2,5s/^# *//p' "$0"
+    sed -n '2,6s/^# *//p' "$0"
     exit 2
     ;;
 esac

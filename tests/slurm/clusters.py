@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -12,15 +13,19 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+SMOKE = ROOT / "config" / "smoke.yaml"
 CLUSTER = Path(os.environ.get("POOLBIAS_CLUSTER", "/tmp/poolbias-cluster"))
 # Of the profile's settings those that make a person wait; the rest is as users have it.
 HURRY = (
     *("--profile", "slurm", "--latency-wait", "10"),
     *("--slurm-init-seconds-before-status-checks", "3", "--slurm-keep-successful-logs"),
 )
-# Not the same in two runs of one study: logs, times, what made a result, Lucene's own files.
+# What the trainings and rankings of the smoke study are made from, and its records.
+BROUGHT = ("collections", "indexes", "encodings", "runs", "tokens", "candidates", ".records")
+# Not the same in two runs of one study: logs, times, what made a result (the report tells of it),
+# Lucene's own files.
 VARYING = re.compile(
-    r"results/(logs|benchmarks|indexes)/|(manifest|record)\.json$|/timing\.tsv$|/\."
+    r"results/(logs|benchmarks|indexes)/|(manifest|record)\.json$|/timing\.tsv$|/report\.html$|/\."
 )
 TRAINED = re.compile(r"INFO done in .*loss_at_end")
 TAKEN = "nothing is trained"
@@ -42,13 +47,19 @@ def tool(*words):
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
-def wait_for(condition, seconds=300):
+def wait_for(condition, seconds=600):
     """Wait until a condition holds, and return its value."""
-    for _ in range(seconds * 10):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
         if found := condition():
             return found
-        time.sleep(0.1)
+        time.sleep(0.05)
     raise AssertionError(f"it did not happen within {seconds} s")
+
+
+def heed_interrupts():
+    """Undo what a shell does to its jobs in the background, which never see a Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def read(path):
@@ -70,13 +81,61 @@ def digests(folder):
     }
 
 
+def states_of(job):
+    """Return the states in which a job ended, from Slurm's own record; each start has one."""
+    text = read(CLUSTER / "log" / "jobcomp.log")
+    return re.findall(rf"^JobId={job} .*?JobState=(\w+)", text, re.MULTILINE)
+
+
+class Training:
+    """A training of a study: who works on it, and what it makes."""
+
+    def __init__(self, folder, name):
+        self.folder = folder
+        self.name = name
+        self.target = f"results/rankers/{name}/seed-1/manifest.json"
+
+    def lease(self):
+        """Return what the lease's newest file tells of its holder; nothing if it was given back."""
+        found = (self.folder / self.target).parent.glob(".lease/training.*")
+        newest = max(found, key=lambda path: int(path.suffix[1:]), default=None)
+        with contextlib.suppress(ValueError):
+            told = json.loads(read(newest)) if newest else {}
+            return {} if told.get("released") else told
+        return {}
+
+    def hold(self, but=()):
+        """Stop the process that trains, if there is one; return it and its Slurm job.
+
+        `but` are processes that are not meant.
+        """
+        told = self.lease()
+        if not told or told["pid"] in but:
+            return None
+        os.kill(told["pid"], signal.SIGSTOP)
+        assert self.lease() == told, "it had ended before it was stopped"
+        return told["pid"], told["slurm_job"]
+
+
+def hold(*trainings, but=()):
+    """Stop the processes of trainings, each as soon as it begins; return them and their jobs."""
+    held = {}
+
+    def all_held():
+        for training in trainings:
+            if training not in held and (found := training.hold(but)):
+                held[training] = found
+        return len(held) == len(trainings)
+
+    wait_for(all_held)
+    return [held[training] for training in trainings]
+
+
 class Study:
     """A study in a folder of its own, and the Snakemakes that are started on it."""
 
-    def __init__(self, folder, configfile, targets=()):
+    def __init__(self, folder):
         self.folder = Path(folder)
-        self.configfile = configfile
-        self.targets = list(targets)  # rankings
         self.outputs = 0
         self.groups = []
 
@@ -89,13 +148,14 @@ class Study:
             process = subprocess.Popen(
                 [
                     *(sys.executable, "-m", "snakemake", *words),
-                    *("--directory", self.folder, "--configfile", self.configfile),
+                    *("--directory", self.folder, "--configfile", SMOKE),
                 ],
                 cwd=ROOT,
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 env=os.environ | {"COLUMNS": "200"},
                 start_new_session=True,
+                preexec_fn=heed_interrupts,
             )
         self.groups.append(process.pid)
         process.told = output.read_text
@@ -103,11 +163,11 @@ class Study:
 
     def clean_up(self):
         """End what a test that failed left running."""
-        if shutil.which("scancel") and Path("/etc/slurm/slurm.conf").exists():
-            subprocess.run(["scancel", "--user=root"], check=False)
         for group in self.groups:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(group, signal.SIGKILL)
+        if shutil.which("scancel") and Path("/etc/slurm/slurm.conf").exists():
+            subprocess.run(["scancel", *self.jobs()], check=False, stderr=subprocess.DEVNULL)
 
     def finish(self, *words, output=None):
         """Run Snakemake to its end; return what it said."""
@@ -123,45 +183,23 @@ class Study:
         assert found == code, process.told()[-8000:]
         return process.told()
 
-    def copy(self, folder):
-        """Return a copy of the study up to its trainings, which are to be done."""
-        shutil.copytree(self.folder, folder, ignore=shutil.ignore_patterns("output-*.txt"))
-        for name in ("rankers", "rankings", "checkpoints"):
-            shutil.rmtree(folder / "results" / name, ignore_errors=True)
-        return Study(folder, self.configfile, self.targets)
+    def kill(self, process):
+        """Kill Snakemake alone; then check that the next one asks for `--unlock`, and give it."""
+        process.kill()
+        process.wait()
+        locked = self.end(self.snakemake("all", *HURRY), code=1)
+        assert "LockException" in locked
+        assert "--unlock" in locked
+        self.finish("--unlock")
 
-    def find_targets(self):
-        """Ask Snakemake for the study's rankings; they are what faults are tried on."""
-        output = self.finish("--dry-run", "--quiet", "progress")
-        found = re.findall(r"results/rankings/[^,;\s]+run\.gz", output)
-        self.targets = sorted(set(found))
-
-    def log(self, number):
-        """Return the log of the training of one ranking's ranker, so far."""
-        experiment = self.targets[number].split("/")[2]
-        path = self.folder / "results" / "logs" / "train_ranker" / experiment / "seed-1.log"
-        return read(path)
-
-    def is_training(self, number):
-        """Return whether the training of one ranking's ranker has begun and not ended."""
-        text = self.log(number)
-        return "train_ranker starts" in text and "done in" not in text
-
-    def process(self, number):
-        """Return the id of a process that trains one ranking's ranker."""
-        experiment = self.targets[number].split("/")[2]
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
-            words = read(path).split("\0")
-            if len(words) > 2 and words[1].endswith("train_ranker.py") and experiment in words[3]:
-                return int(path.parent.name)
-        raise AssertionError(f"no process trains {experiment}")
-
-    def job(self, number):
-        """Return the id of the running Slurm job that trains one ranking's ranker."""
-        experiment = self.targets[number].split("/")[2]
-        listed = tool("squeue", "--noheader", "--states=running", "--format=%i %k")
-        found = re.findall(rf"^(\d+) rule_train_ranker_wildcards_{experiment}_1$", listed, re.M)
-        return found[-1] if found else None
+    def jobs(self):
+        """Return the Slurm jobs of this study that wait or run."""
+        listed = tool("squeue", "--noheader", "--states=all", "--format=%i %T %Z").splitlines()
+        fields = [line.split(maxsplit=2) for line in listed]
+        living = ("PENDING", "RUNNING", "COMPLETING", "REQUEUED")
+        return [
+            job for job, state, place in fields if state in living and place == str(self.folder)
+        ]
 
     def trained(self):
         """Return (trainings that went to their end, jobs that took what another had made)."""
@@ -172,8 +210,31 @@ class Study:
         return sum(bool(TRAINED.search(line)) for line in ends) - taken, taken
 
 
-def ended():
-    """Return how often each state ended a job, from Slurm's own record."""
-    text = (CLUSTER / "log" / "jobcomp.log").read_text()
-    found = re.findall(r"JobState=(\w+)", text)
-    return {state: found.count(state) for state in set(found)}
+class Cut(Study):
+    """Trainings of the smoke study and a ranking of each; all else is there."""
+
+    def __init__(self, folder, smoke, methods):
+        super().__init__(folder)
+        self.smoke = smoke
+        for name in BROUGHT:
+            shutil.copytree(smoke / "results" / name, self.folder / "results" / name)
+        for name in ("rankers", "rankings"):
+            shutil.rmtree(self.folder / "results" / ".records" / name, ignore_errors=True)
+        self.trainings, self.rankings = [], []
+        for method in methods:
+            pattern = f"results/rankings/*.{method}.*/seed-1/dense*/top-*/test.run.gz"
+            (ranking,) = smoke.glob(pattern)
+            self.trainings.append(Training(self.folder, ranking.parts[-5]))
+            self.rankings.append(str(ranking.relative_to(smoke)))
+        self.rankers = [training.target for training in self.trainings]
+
+    def check(self, trained, taken=0, rankings=()):
+        """Check the bytes of all that was made, and how often a training went to its end."""
+        made, expected = digests(self.folder), digests(self.smoke)
+        assert made == {name: expected[name] for name in made}
+        assert {*rankings} <= {*made}
+        for training in self.trainings:
+            whole = {name for name in expected if f"/rankers/{training.name}/" in name}
+            assert any(name.endswith("R/model.safetensors") for name in whole)
+            assert whole <= {*made}
+        assert self.trained() == (trained, taken)

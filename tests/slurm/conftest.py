@@ -1,40 +1,36 @@
-"""A cluster for all tests of a file, and studies run locally to compare with."""
+"""The smoke study finished by a local run, to compare with, and cuts of it to try faults on."""
 
 import pytest
-from clusters import ROOT, Study, cluster
-
-
-@pytest.fixture(scope="module")
-def slurm():
-    """A Slurm of two nodes without accounting."""
-    cluster("start")
-    yield
-    cluster("stop")
-
-
-@pytest.fixture(scope="module")
-def accounting():
-    """The same with accounting."""
-    cluster("start", "accounting")
-    yield
-    cluster("stop")
+from clusters import ROOT, Cut, Study
+from filelock import FileLock
 
 
 @pytest.fixture(scope="session")
-def reference(tmp_path_factory):
-    """The study of the fault tests, finished by a local run."""
-    configfile = ROOT / "tests" / "slurm" / "study.yaml"
-    study = Study(tmp_path_factory.mktemp("reference") / "study", configfile)
-    study.find_targets()
-    assert len(study.targets) == 3
-    study.finish(*study.targets)
-    assert study.trained() == (3, 0)
-    return study
+def smoke(tmp_path_factory, worker_id):
+    """The folder of the finished smoke study: the repository, if it is there, else one for all."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder if worker_id == "master" else folder.parent
+    place = folder / "smoke.txt"
+    with FileLock(folder / "smoke.lock"):
+        if not place.exists():
+            here = Study(ROOT)
+            output = here.finish("--dry-run", output=folder / "dry-run.txt")
+            if "Nothing to be done" not in output:
+                here = Study(folder / "smoke")
+                here.finish()
+            place.write_text(str(here.folder))
+    return Study(place.read_text()).folder
 
 
 @pytest.fixture
-def study(reference, tmp_path):
-    """A copy of it whose trainings are still to be done: six jobs."""
-    copy = reference.copy(tmp_path / "study")
-    yield copy
-    copy.clean_up()
+def cut(smoke, tmp_path):
+    """A maker of cuts of the smoke study, whose jobs are ended after the test."""
+    made = []
+
+    def make(*methods):
+        made.append(Cut(tmp_path / "study", smoke, methods))
+        return made[-1]
+
+    yield make
+    for study in made:
+        study.clean_up()

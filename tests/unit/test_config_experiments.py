@@ -283,3 +283,11 @@ def test_the_smoke_study_is_tiny_and_goes_the_whole_way():
     assert smoke.probe.steps == [3, 6]
     default = {experiment.name for experiment in expand(load(ROOT / CONFIG))}
     assert not default & {experiment.name for experiment in experiments}
+
+
+def test_processes_are_a_parameter_where_there_are_several():
+    entry = [{"retriever": "dense", "method": "naive"}]
+    alone, two = (expand(study(entry, processes=number))[0] for number in (1, 2))
+    assert "processes" not in training_parameters(alone, 1)
+    assert training_parameters(two, 1)["processes"] == 2
+    assert alone.name == expand(study(entry))[0].name != two.name

@@ -3,8 +3,11 @@
 import hashlib
 import http.server
 import io
+import os
+import signal
 import tarfile
 import threading
+import time
 
 import pytest
 
@@ -16,7 +19,10 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
-    """`/whole` is the content; `/half` breaks off; `/longer` goes on; `/other` has other bytes."""
+    """`/whole` is the content; `/half` breaks off; `/longer` goes on; `/other` has other bytes.
+
+    `/slow` stops after half of it until the server is told to go on.
+    """
 
     def do_GET(self):
         content = {"/other": CONTENT[::-1], "/longer": CONTENT + b"x" * 9}.get(self.path, CONTENT)
@@ -27,7 +33,10 @@ class Answers(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content[: len(content) // 2] if self.path == "/half" else content)
+        half = content[: len(content) // 2]
+        self.wfile.write(half if self.path in {"/half", "/slow"} else content)
+        if self.path == "/slow":
+            self.server.goes_on.wait(60)
 
     def log_message(self, *arguments):
         pass
@@ -36,10 +45,11 @@ class Answers(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def server():
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers) as found:
-        found.asked = []
+        found.asked, found.goes_on = [], threading.Event()
         thread = threading.Thread(target=found.serve_forever)
         thread.start()
         yield found
+        found.goes_on.set()
         found.shutdown()
         thread.join()
 
@@ -76,6 +86,25 @@ def test_other_bytes_never_have_the_name(server, tmp_path, name, told):
     assert not path.exists()
     assert fetch(server, "whole", path) is True
     assert not (tmp_path / "file.part").exists()
+
+
+def test_a_killed_download_leaves_nothing_under_the_name_and_the_next_completes(server, tmp_path):
+    path = tmp_path / "file"
+    child = os.fork()
+    if child == 0:
+        try:
+            fetch(server, "slow", path)
+        finally:
+            os._exit(1)
+    part = tmp_path / "file.part"
+    while not part.exists():
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert not path.exists()
+    assert fetch(server, "whole", path) is True
+    assert path.read_bytes() == CONTENT
+    assert not part.exists()
 
 
 def test_an_address_without_an_answer_tells_how_to_do_without(server, tmp_path):

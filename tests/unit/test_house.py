@@ -261,17 +261,20 @@ def unfit(name: str, body: str) -> list[str]:
     threads = re.search(r"^ {4}threads: (.+)$", body, re.MULTILINE)
     if threads and f"cpus_per_task={threads[1]}," not in body:
         lacking.append("cpus_per_task equal to threads")
+    if re.search(r"^ {8}json=\w+\(", body, re.MULTILINE):
+        lacking.append("parameters as a function")  # else each start of Snakemake computes them
     places = [f'get_command("{name}")', f"results/logs/{name}/", f"results/benchmarks/{name}/"]
     return lacking + [place for place in places if place not in body]
 
 
 def test_a_rule_its_script_its_log_and_its_benchmark_have_one_name():
-    toy = 'rule a:\n    """Do."""\n    threads: 2\n    log:\n        "c"\nX = 1'
+    toy = 'rule a:\n    """Do."""\n    threads: 2\n    params:\n        json=b(),\n'
+    toy += '    log:\n        "c"\nX = 1'
     assert set(rules_of(toy)) == {"a"}
     lacking = unfit("a", rules_of(toy)["a"])
     assert {"benchmark", "conda", "mem_mb", 'get_command("a")', "results/logs/a/"} <= set(lacking)
     assert "docstring" not in lacking
-    assert "cpus_per_task equal to threads" in lacking
+    assert {"cpus_per_task equal to threads", "parameters as a function"} <= set(lacking)
     rules = {name: body for path in RULES for name, body in rules_of(path.read_text()).items()}
     total = sum(len(re.findall(r"^rule |^checkpoint ", p.read_text(), re.M)) for p in RULES)
     assert len(rules) == total > 15

@@ -85,6 +85,34 @@ def test_of_a_folder_the_file_that_differs_is_named(results, name, content, told
     assert f"delete {index} and run again" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("content", "told"), [("{", "found 1 bytes"), (None, "found no file, need 2 bytes")]
+)
+def test_a_model_is_all_files_of_its_folder(results, content, told):
+    model = results / "R"
+    model.mkdir()
+    files = {"config.json": "{}", "model.safetensors": "abc"}
+    for name, text in files.items():
+        (model / name).write_text(text)
+        records.write(model / name, {"stage": "train"})
+    (model / "README.md").write_text("of the user's own")
+    names = ["README.md", *files]
+    assert records.check_model(model) == {
+        model / name: records.check(model / name) for name in names
+    }
+    (model / "config.json").unlink()
+    if content is not None:
+        (model / "config.json").write_text(content)
+    job = Job("rerank", {}, {}, [], {})
+    with pytest.raises(DataError, match="as train left it") as error:
+        job.check(model / "model.safetensors")
+    assert f"{model}/config.json: {told}" in str(error.value)
+    assert f"delete {model} and run again" in str(error.value)
+    records.forget(model / "model.safetensors")  # it is made again: with it all that it had
+    assert records.read(model / "config.json") is None
+    job.check(model / "model.safetensors")
+
+
 def test_what_has_no_record_or_a_damaged_one_is_taken_as_it_is(results, tmp_path, caplog):
     (tmp_path / "mine.tsv").write_text("abc")
     assert records.check(tmp_path / "mine.tsv") == ABC

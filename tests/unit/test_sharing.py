@@ -2,12 +2,17 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from poolbias import sharing
 from poolbias.files import write_json
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def forked(work):
@@ -77,6 +82,18 @@ def test_a_run_alone_waits_for_nobody_and_leaves_nothing(results):
     assert waited(run, lambda file: True) < 1  # the other is gone: its card is removed
     assert [path.name for path in (results / ".runs").glob("*.json")] == [run.card.name]
     sharing._remove(run.folder, run.name)
+    assert list((results / ".runs").iterdir()) == []
+
+
+def test_a_run_that_ends_in_another_folder_leaves_nothing_either(results):
+    code = (
+        "import os\nfrom pathlib import Path\nfrom poolbias import sharing\n"
+        "run = sharing.enter(Path('results'))\n"
+        "run.claim(['results/a'])\nassert run.card.exists()\n"
+        "os.chdir('/')\n"  # as Snakemake does with --directory
+    )
+    environment = os.environ | {"PYTHONPATH": os.fspath(ROOT)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
     assert list((results / ".runs").iterdir()) == []
 
 

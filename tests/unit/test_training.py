@@ -11,6 +11,7 @@ from poolbias.tokens import Sequences
 from poolbias.training import diagnostics, loop, optimiser
 from poolbias.training.draws import Drawer, uniforms
 from poolbias.training.loop import Trainer
+from poolbias.training.processes import ALONE
 from poolbias.training.run import head_seed
 
 TRAINING = {
@@ -64,7 +65,7 @@ def toy_scores(model, sequences, precision):
     return model.dropout(model.weight[ids[:, 0], ids[:, 1]])
 
 
-def train(weight, seed=3, dropout=0.0, names=("R",), **changes):
+def train(weight, seed=3, dropout=0.0, names=("R",), share=ALONE, **changes):
     parameters = {
         "training": TRAINING | changes,
         "loss": "pairwise_cross_entropy",
@@ -73,7 +74,7 @@ def train(weight, seed=3, dropout=0.0, names=("R",), **changes):
         "precision": "float32",
     }
     toys = {name: Toy(head_seed(seed, name), dropout) for name in names}
-    trainer = Trainer(parameters, Features(), table(), toys, toy_scores, seed)
+    trainer = Trainer(parameters, Features(), table(), toys, toy_scores, seed, share)
     return toys, [row for row, _ in trainer.steps()]
 
 

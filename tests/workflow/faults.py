@@ -67,7 +67,8 @@ def bring(study, folder, command):
             else:
                 shutil.copy2(source, target)
             record = study.folder / "results/.records" / Path(*path.parts[1:])
-            for file in record.parent.glob(f"{record.name}*"):
+            parts = "*" if path.name == "model.safetensors" else f"{record.name}*"
+            for file in record.parent.glob(parts):
                 if file.is_file():
                     copy = folder / file.relative_to(study.folder)
                     copy.parent.mkdir(parents=True, exist_ok=True)

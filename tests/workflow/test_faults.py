@@ -158,6 +158,7 @@ def test_scoring_and_encoding_go_on_shard_by_shard(smoke, tmp_path, pattern, row
         (CET, "--candidates", "documents.npy", flip),
         (CET, "--tokens", "documents.ids.npy", cut),
         ("results/rankings/*.cet-paper-tau1.*/*/*/*/test.run.gz", "--ranker", "", flip),
+        ("results/rankings/*.cet-paper-tau1.*/*/*/*/test.run.gz", "--ranker", "config.json", cut),
         ("results/rankings/*.cet-paper-tau1.*/*/*/*/test.run.gz", "--run", "", flip),
         ("results/metrics/rankings/*.cet-paper-tau1.*/*/*/*/*truth*.tsv", "--runs", "", cut),
     ],
@@ -172,10 +173,13 @@ def test_a_result_that_changed_is_not_used(smoke, tmp_path, pattern, option, fil
     status, told = run(tmp_path, command)
     assert status == 1
     (sentence,) = sentences(told)
-    name, whole = damaged.relative_to(tmp_path), target.relative_to(tmp_path)
+    whole = target if target.is_dir() else damaged
+    if target.suffix == ".safetensors":  # a model is its folder
+        whole = target.parent
+    name, whole = damaged.relative_to(tmp_path), whole.relative_to(tmp_path)
     told = rf"{stage}: {re.escape(str(name))}: found \d+ bytes .*, need \d+ bytes .* left it"
     assert re.match(told, sentence)
-    assert f"delete {whole if target.is_dir() else name} and run again" in sentence
+    assert f"delete {whole} and run again" in sentence
 
 
 def test_snakemake_tells_of_a_damaged_result_and_completes_once_it_is_gone(smoke, tmp_path):

@@ -75,6 +75,7 @@ def test_runs_that_start_together_train_an_experiment_once(smoke, shared, tmp_pa
     for name in metrics:
         found = (shared.parent / "one" / name).read_bytes()
         assert found == (smoke.folder / name).read_bytes()
+    assert list((shared / ".runs").iterdir()) == []
 
 
 def test_in_one_working_folder_the_second_run_waits_for_the_first(smoke, shared, tmp_path):
@@ -87,5 +88,6 @@ def test_in_one_working_folder_the_second_run_waits_for_the_first(smoke, shared,
     assert sum(map(made, outputs), Counter()) == {"train_ranker": 1}
     assert sum("runs in this folder: waiting" in output for output in outputs) == 1
     assert sum("Nothing to be done" in output for output in outputs) == 1
+    assert list((shared / ".runs").iterdir()) == []
     study = Workflow(folder)
     assert study.jobs(target) == {}
