@@ -40,8 +40,9 @@ $(VENV)/study.stamp: requirements/study.lock requirements/torch.txt requirements
 	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/test.stamp: requirements/test.lock $(VENV)/study.stamp
+$(VENV)/test.stamp: requirements/test.lock requirements/faiss.lock $(VENV)/study.stamp
 	$(PIP) --require-hashes --no-deps -r requirements/test.lock
+	$(PIP) --require-hashes --no-deps -r requirements/faiss.lock
 	@touch $@
 
 # Without what they require: that would bring another torch.

@@ -83,13 +83,15 @@ def _memory(cost: Cost, size: int, folder: Path) -> Work:
     """Return a work that returns the peak memory of a size, in MiB beyond what was held before."""
     one = cost.work(folder, size)
 
-    def work() -> float:
-        CLEAR.write_text("5")  # the peak starts anew (proc(5))
-        before = _kibibytes("VmRSS")
-        one()
-        return (_kibibytes("VmHWM") - before) / 1024
+    return lambda: peak_of(one) * 10**6 / 2**20
 
-    return work
+
+def peak_of(work: Work) -> float:
+    """Call a work and return its peak memory, in MB beyond what was held before."""
+    CLEAR.write_text("5")  # the peak starts anew (proc(5))
+    before = _kibibytes("VmRSS")
+    work()
+    return (_kibibytes("VmHWM") - before) * 1024 / 10**6
 
 
 def _kibibytes(name: str) -> int:

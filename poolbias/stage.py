@@ -143,9 +143,9 @@ def run(
     Each name of `inputs` and `outputs` is an option that takes a path; a name ending in `+` takes
     several, in `*` any number, in `?` one or none (`job.files` then lacks it). `--parameters` is
     the stage's JSON file, `--log` the file that also gets what is logged to standard error.
-    `--device` and `--threads` win over the parameters of these names, for stages whose results they
-    change by rounding at most. Stages that can go on where they were stopped keep what they need
-    below `--checkpoints`. Every error of a user (`ConfigError` and its kin) ends here.
+    `--device`, `--threads` and `--memory` win over the parameters of these names, for stages whose
+    results they change by rounding at most. Stages that can go on where they were stopped keep what
+    they need below `--checkpoints`. Every error of a user (`ConfigError` and its kin) ends here.
     """
     arguments = vars(_parser(description, inputs, outputs).parse_args())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -204,6 +204,7 @@ def _parser(
     parser.add_argument("--log", type=Path, help="log file")
     parser.add_argument("--device", help="cpu or cuda")
     parser.add_argument("--threads", type=int, help="threads")
+    parser.add_argument("--memory", type=int, help="MB that a search may take for its arrays")
     parser.add_argument("--checkpoints", type=Path, help="folder of what is not finished")
     parser.add_argument("--checkpoint-minutes", type=float, help="minutes between checkpoints")
     for name in [*inputs, *outputs]:
@@ -227,11 +228,13 @@ def _job(
     """Return the job with its inputs checked."""
     options = {
         option: value
-        for option in ("device", "threads", "checkpoints", "checkpoint_minutes")
+        for option in ("device", "threads", "memory", "checkpoints", "checkpoint_minutes")
         if (value := arguments.pop(option)) is not None
     }
     changed: dict[str, Any] = {
-        option: options.pop(option) for option in ("device", "threads") if option in options
+        option: options.pop(option)
+        for option in ("device", "threads", "memory")
+        if option in options
     }
     parameters = parameters_of(given, changed)
     files = {option: paths for option, paths in arguments.items() if paths is not None}

@@ -67,11 +67,6 @@ SPLIT = STUDY.evaluation.split
 COLLECTIONS = {naming.folder(c): c for c in STUDY.collections.values()}
 RETRIEVERS = {naming.folder(r): r for r in STUDY.retrievers.values()}
 POOLS = {naming.pool_key(STUDY, name): pool for name, pool in STUDY.pools.items()}
-ENCODERS = {
-    f"{r.model}.{r.precision}": r.model_dump(include={"model", "precision"})
-    for r in STUDY.retrievers.values()
-    if r.kind == "dense"
-}
 CANDIDATES = {naming.candidates_key(STUDY, e): e for e in EXPERIMENTS.values()}
 
 
@@ -156,19 +151,6 @@ def get_index(wildcards):
     return f"results/indexes/{wildcards.collection}/{documents}"
 
 
-def get_encoder(retriever):
-    """Return the folder's name of a dense retriever's vectors, whatever its depth."""
-    return f"{retriever.model}.{retriever.precision}"
-
-
-def get_vectors(wildcards):
-    """Return the vectors that a dense retriever searches."""
-    folder = f"results/encodings/{wildcards.collection}/{get_encoder(RETRIEVERS[wildcards.retriever])}"
-    return {
-        f"{name}_vectors": f"{folder}/{name}.npy" for name in ("documents", "queries")
-    }
-
-
 def get_measures_mark(measures):
     """Return what a metrics file's name ends in: nothing for the default measures or depths."""
     defaults = (
@@ -209,9 +191,11 @@ def get_tokens(experiment):
 
 
 def get_input_options(wildcards, input):
-    """Return the inputs of a rule as options of its script."""
+    """Return the inputs of a rule as options of its script; a gate has only to be passed."""
     return " ".join(
-        f"--{name.replace('_', '-')} {path}" for name, path in input.items()
+        f"--{name.replace('_', '-')} {path}"
+        for name, path in input.items()
+        if name != "gate"
     )
 
 

@@ -11,6 +11,7 @@ def get_training_inputs(wildcards):
         "tokens": get_tokens(experiment),
         "candidates": f"results/candidates/{naming.candidates_key(STUDY, experiment)}",
         **({"first_stage": f"{trained}/model.safetensors"} if trained else {}),
+        **get_gate(experiment),
     }
 
 

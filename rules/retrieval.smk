@@ -76,8 +76,7 @@ rule search_bm25:
 rule encode_texts:
     """Vectors of every query and document by a bi-encoder."""
     input:
-        documents="results/collections/{collection}/documents.tsv",
-        queries="results/collections/{collection}/queries.tsv",
+        unpack(get_encoder_inputs),
     output:
         documents_vectors="results/encodings/{collection}/{encoder}/documents.npy",
         queries_vectors="results/encodings/{collection}/{encoder}/queries.npy",
@@ -98,12 +97,12 @@ rule encode_texts:
         json=lambda wildcards: get_stage_json(
             "encode_texts", **ENCODERS[wildcards.encoder]
         ),
+        options=get_input_options,
     message:
         "Encode {wildcards.collection} with {wildcards.encoder} ({threads} threads, {resources.gpu} GPUs)"
     shell:
         get_command("encode_texts") + f"--device {STUDY.device} "
-        "--threads {threads} "
-        "--documents {input.documents} --queries {input.queries} "
+        "--threads {threads} {params.options} "
         "--documents-vectors {output.documents_vectors} --queries-vectors {output.queries_vectors}"
 
 
@@ -125,12 +124,13 @@ rule search_dense:
     benchmark:
         "results/benchmarks/search_dense/{collection}/{retriever}.tsv"
     wildcard_constraints:
-        retriever=get_pattern(n for n, r in RETRIEVERS.items() if r.kind == "dense"),
+        retriever=get_pattern(n for n, r in EXACT.items() if r.shards == 1),
     conda:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads
     resources:
-        mem_mb=get_growing(4000),
+        mem_mb=get_search_job_memory,
+        search_mb=get_search_memory,
         runtime=get_growing(60),
         cpus_per_task=STUDY.threads,
     params:
@@ -140,7 +140,8 @@ rule search_dense:
     message:
         "Search {wildcards.collection} with {wildcards.retriever}"
     shell:
-        get_command("search_dense") + "--threads {threads} "
+        get_command("search_dense")
+        + "--threads {threads} --memory {resources.search_mb} "
         "--documents {input.documents} --queries {input.queries} "
         "--documents-vectors {input.documents_vectors} --queries-vectors {input.queries_vectors} "
         "--train {output.train} --dev {output.dev} --test {output.test} "

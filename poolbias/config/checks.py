@@ -4,18 +4,17 @@ import re
 from collections.abc import Iterable, Iterator
 
 from poolbias.config import check_given as given
-from poolbias.config import check_rankers, tuning
+from poolbias.config import check_rankers, check_retrievers, tuning
 from poolbias.config import given_runs as runs
 from poolbias.config.base import Section
+from poolbias.config.check_retrievers import MEASURE
 from poolbias.config.entries import LISTS, Choice, has_twice, twice
-from poolbias.config.model import AnyRetriever, HpoCollection
+from poolbias.config.model import HpoCollection
 from poolbias.config.places import Place, spell
 from poolbias.config.problems import Problem, nearest, shown, unknown
+from poolbias.config.retrievers import AnyRetriever
 from poolbias.config.study import Study
 
-MEASURE = re.compile(
-    r"(RR|nDCG|R|P|AP|Success|Rprec|Bpref|infAP|SetP|SetR|SetF)(\([^)]+\))?(@[1-9][0-9]*)?"
-)
 ALIASES = {"mrr": "RR", "recall": "R", "ndcg": "nDCG", "map": "AP", "precision": "P", "rr": "RR"}
 NAIVE_MEASURE = "RR@10"  # what Figure 1 shows of rankers
 # Folders below results/ that no study owns.
@@ -23,6 +22,7 @@ SHARED_FOLDERS = frozenset(
     {
         *("benchmarks", "candidates", "collections", "encodings", "indexes", "logs", "metrics"),
         *("probes", "rankers", "rankings", "restored", "runs", "scores", "sources", "tokens"),
+        *("gates", "retrievers", "searches"),
     }
 )
 
@@ -40,6 +40,7 @@ def check(study: Study, choices: list[Choice]) -> list[Problem]:
         *_collections(study),
         *_pools(study),
         *(p for n, r in study.retrievers.items() if r.kind == "given" for p in runs.check(n, r)),
+        *check_retrievers.check(study),
         *check_rankers.check(study.rankers, study.device),
         *_processes(study, choices),
         *_evaluation(study, choices),

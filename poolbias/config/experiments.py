@@ -15,7 +15,7 @@ from poolbias.config.base_method import BareMethod
 from poolbias.config.collections import WordnetCollection
 from poolbias.config.entries import Choice
 from poolbias.config.filters import Naive
-from poolbias.config.model import Bm25Retriever, DenseRetriever, HpoCollection, Pool
+from poolbias.config.model import HpoCollection, Pool
 from poolbias.config.official import (
     DuReaderCollection,
     MsMarcoDocument,
@@ -25,6 +25,7 @@ from poolbias.config.official import (
 )
 from poolbias.config.places import spell
 from poolbias.config.problems import Problem
+from poolbias.config.retrievers import Bm25Retriever, DenseRetriever
 from poolbias.config.study import Study
 from poolbias.errors import ConfigError
 from poolbias.files import hash_of

@@ -5,7 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from poolbias.config.base import Section, readable, unit
+from poolbias.config.base import readable, unit
+from poolbias.config.base_retriever import Expected, Retriever, expected_field
 from poolbias.config.problems import Problem
 
 # What the organisers' runs are, by the collection's kind.
@@ -13,7 +14,7 @@ OFFICIAL = {"msmarco-passage": "bm25-top1000", "msmarco-document": "indri-top100
 RANKED = {"bm25-top1000": False, "indri-top100": True}
 
 
-class GivenRuns(Section):
+class GivenRuns(Retriever):
     """Runs from files: the organisers', or those of a folder of yours."""
 
     kind: Literal["given"] = Field("given", description="The module that retrieves.")
@@ -34,6 +35,7 @@ class GivenRuns(Section):
         description="Documents kept per query.",
         json_schema_extra=unit("documents"),
     )
+    expected: Expected | None = expected_field()
 
     @property
     def label(self) -> str:

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from poolbias.config.base import NONE, Section, unit
-from poolbias.config.given_runs import GivenRuns
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_+-]*$")]
 Share = Annotated[float, Field(gt=0, lt=1)]
@@ -68,58 +67,6 @@ class HpoCollection(Section):
     @classmethod
     def _in_one_order(cls, kinds: list[str]) -> list[str]:
         return sorted(kinds)  # their order means nothing, so it must not make a second collection
-
-
-class Bm25Retriever(Section):
-    """Lucene's BM25 through Anserini."""
-
-    kind: Literal["bm25"] = Field("bm25", description="The module that retrieves.")
-    k1: float = Field(
-        0.9, ge=0, description="Saturation of a term's frequency.", json_schema_extra=unit(NONE)
-    )
-    b: float = Field(
-        0.4,
-        ge=0,
-        le=1,
-        description="Normalisation by document length.",
-        json_schema_extra=unit(NONE),
-    )
-    documents: Literal["documents", "pool_documents"] = Field(
-        "documents",
-        description="Texts searched: the documents, or what the annotators' search has.",
-    )
-    depth: int = Field(
-        200,
-        ge=1,
-        description="Documents retrieved per query.",
-        json_schema_extra=unit("documents"),
-    )
-
-    @property
-    def label(self) -> str:
-        """The readable part of the folders of its runs."""
-        return "outside" if self.documents == "pool_documents" else "bm25"
-
-
-class DenseRetriever(Section):
-    """A bi-encoder; exact inner-product search over all documents."""
-
-    kind: Literal["dense"] = Field("dense", description="The module that retrieves.")
-    model: Literal["all-MiniLM-L6-v2"] = Field(
-        "all-MiniLM-L6-v2", description="The published bi-encoder, used as it is."
-    )
-    precision: Literal["bf16", "float32"] = Field(
-        "float32", description="Arithmetic of the bi-encoder."
-    )
-    depth: int = Field(
-        200,
-        ge=1,
-        description="Documents retrieved per query.",
-        json_schema_extra=unit("documents"),
-    )
-
-
-AnyRetriever = Annotated[Bm25Retriever | DenseRetriever | GivenRuns, Field(discriminator="kind")]
 
 
 class Pool(Section):

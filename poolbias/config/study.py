@@ -2,12 +2,14 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from poolbias.config.base import NONE, Section, unit
 from poolbias.config.collections import AnyCollection
-from poolbias.config.model import AnyRetriever, Name, Pool, Training
+from poolbias.config.model import Name, Pool, Training
 from poolbias.config.rankers import AnyRanker
+from poolbias.config.retrievers import AnyRetriever
+from poolbias.config.trained import TrainedRetriever
 from poolbias.config.tuning import Tuning
 
 
@@ -197,3 +199,32 @@ class Study(Section):
         min_length=1,
         description="Rankers to train; a list in a value stands for each of its items.",
     )
+
+    @model_validator(mode="after")
+    def _resolve(self) -> "Study":
+        """Tell each trained retriever what its names stand for; those of a circle stay as named."""
+        for name, retriever in self.retrievers.items():
+            if isinstance(retriever, TrainedRetriever):
+                retriever.resolve(self._made_from(retriever, (name,)))
+        return self
+
+    def _made_from(self, retriever: TrainedRetriever, above: tuple[str, ...]) -> dict[str, Any]:
+        pool = self.pools.get(retriever.pool)
+        named: dict[str, list[str | None]] = {
+            "start": [retriever.start],
+            "negatives_from": [retriever.negatives_from],
+            "pool": [*pool.retrievers] if pool else [],
+        }
+        found: dict[str, Any] = {}
+        for field, names in named.items():
+            dumps = []
+            for name in names:
+                other = self.retrievers.get(name) if name and name not in above else None
+                if isinstance(other, TrainedRetriever):
+                    other.resolve(self._made_from(other, (*above, str(name))))
+                dumps.append(other.model_dump() if other else name)
+            if field == "pool":
+                found[field] = pool.model_dump() | {"retrievers": dumps} if pool else None
+            elif isinstance(dumps[0], dict):
+                found[field] = dumps[0]
+        return found

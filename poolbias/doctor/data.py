@@ -62,7 +62,10 @@ def bytes_needed(study: Study, results: Path, jobs: int) -> float:
 
 def models_of(study: Study) -> set[str]:
     """Return the names of the published models that a study's rankers and retrievers start from."""
-    dense = {item.model for item in study.retrievers.values() if item.kind == "dense"}
+    retrievers = study.retrievers.values()
+    dense: set[str] = {item.model for item in retrievers if item.kind == "dense"}
+    starts = {item.start for item in retrievers if item.kind == "trained"}
+    dense |= starts - set(study.retrievers)
     return dense | {ranker.start for ranker in study.rankers.values()}
 
 

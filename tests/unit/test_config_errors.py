@@ -52,7 +52,7 @@ def line_of(text, part):
             "k1: 0.9",
             "k2x: 0.9",
             "retrievers.bm25.k2x: this key is not known here; correct or remove it (known: kind, "
-            "k1, b, documents, depth).",
+            "k1, b, documents, depth, expected).",
         ),
         (
             "precision: bf16",
@@ -62,13 +62,16 @@ def line_of(text, part):
         (
             "kind: dense",
             "kind: dnese",
-            "retrievers.dense.kind: found 'dnese', need 'bm25', 'dense' or 'given'; did you "
-            "mean 'dense'?",
+            "retrievers.dense.kind: found 'dnese', need 'bm25', 'dense', 'checkpoint', "
+            "'run', 'trained' or 'given'; "
+            "did you mean 'dense'?",
         ),
         (
             "kind: dense",
             "kind: 7",
-            "retrievers.dense.kind: found 7, need 'bm25', 'dense' or 'given'; correct the value.",
+            "retrievers.dense.kind: found 7, need 'bm25', 'dense', 'checkpoint', "
+            "'run', 'trained' or 'given'; "
+            "correct the value.",
         ),
         (
             "dropout: 0.1",

@@ -16,7 +16,8 @@ from poolbias.config.experiments import (
 )
 from poolbias.config.generate import CONFIG, ROOT
 from poolbias.config.load import load
-from poolbias.config.model import Bm25Retriever, DenseRetriever, HpoCollection
+from poolbias.config.model import HpoCollection
+from poolbias.config.retrievers import Bm25Retriever, DenseRetriever
 from poolbias.config.study import Study
 from poolbias.errors import ConfigError
 

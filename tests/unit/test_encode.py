@@ -4,7 +4,7 @@ import torch
 
 from poolbias.errors import ToolError
 from poolbias.models import pretrained
-from poolbias.models.minilm import MiniLM
+from poolbias.models.minilm import minilm as published
 from poolbias.retrieval import encode as module
 from poolbias.retrieval.encode import encode
 
@@ -22,7 +22,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def model():
-    return MiniLM()
+    return published()
 
 
 @pytest.fixture(scope="module")
@@ -72,10 +72,21 @@ def test_no_texts(model):
     assert encode([], model).shape == (0, 384)
 
 
-def test_batches_hold_one_length_and_keep_the_budget():
+def test_batches_go_from_long_to_short_and_keep_the_budget():
     lengths = [3, 5, 3, 3, 9, 5, 3]
-    assert module._batches(lengths, 9) == [[4], [1], [5], [0, 2, 3], [6]]
+    assert module._batches(lengths, 9) == [[4], [1], [5, 0], [2, 3, 6]]
     assert module._batches(lengths, 2) == [[4], [1], [5], [0], [2], [3], [6]]
+    assert module._batches([], 9) == []
+
+
+def test_the_plain_engine_agrees(model, vectors):
+    model.engine = "plain"
+    try:
+        again = encode(TEXTS, model)
+    finally:
+        model.engine = "packed"
+    np.testing.assert_allclose(again, vectors, atol=1e-6)
+    assert (again * vectors).sum(axis=1).min() > 0.9999
 
 
 def test_a_changed_file_is_told(tmp_path):

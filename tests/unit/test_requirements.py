@@ -31,7 +31,9 @@ def locked(name):
     return {package: hashes.count("--hash=sha256:") for package, _, hashes in entries}
 
 
-@pytest.mark.parametrize("name", ["study.lock", "test.lock", "payload.lock", "browser.lock"])
+@pytest.mark.parametrize(
+    "name", ["study.lock", "test.lock", "payload.lock", "browser.lock", "faiss.lock"]
+)
 def test_every_package_has_a_hash_and_torch_is_in_no_lock(name):
     packages = locked(name)
     assert all(packages.values()), packages

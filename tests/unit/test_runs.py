@@ -11,7 +11,7 @@ from poolbias.errors import DataError
 from poolbias.files import open_text
 from poolbias.formats.tsv import write_table
 from poolbias.retrieval.runs import id_order, run_of_rows, write_splits
-from poolbias.retrieval.search import write_vectors
+from poolbias.retrieval.vectors import write_vectors
 
 QUERIES = pd.DataFrame(
     {

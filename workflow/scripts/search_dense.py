@@ -1,25 +1,23 @@
 """Retrieve each query's best documents by the inner product of vectors, in one run per split."""
 
-import os
-
 from poolbias import stage
+from poolbias.device import prepare
+from poolbias.formats.tsv import read_table
+from poolbias.retrieval import runs
+from poolbias.retrieval.search import MEMORY, search
+from poolbias.retrieval.vectors import VectorFile
 
 
 def main(job: stage.Job) -> None:
-    # numpy takes its number of threads when it is first imported; it does not change the result.
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = str(job.parameters["threads"])
-    from poolbias.formats.tsv import read_table
-    from poolbias.retrieval import runs
-    from poolbias.retrieval.search import read_vectors, search
-
+    prepare("cpu", job.parameters["threads"])
     queries = read_table(job.path("queries"), ["query_id", "text", "split"])
     documents = read_table(job.path("documents"), ["document_id"])
     rows, scores = search(
-        read_vectors(job.path("queries_vectors"), len(queries)),
-        read_vectors(job.path("documents_vectors"), len(documents)),
+        VectorFile(job.path("queries_vectors"), len(queries))[:],
+        VectorFile(job.path("documents_vectors"), len(documents)),
         depth=job.parameters["depth"],
         tie_order=runs.id_order(documents["document_id"].tolist()),
+        memory=job.parameters.get("memory", MEMORY),
     )
     run = runs.run_of_rows(
         queries["query_id"].tolist(), documents["document_id"].tolist(), rows, scores

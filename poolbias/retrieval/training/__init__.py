@@ -1,0 +1,1 @@
+"""Training of bi-encoders: in-batch, static, refreshed and dynamic negatives."""
