@@ -28,9 +28,7 @@ rule train_ranker:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads * STUDY.processes
     resources:
-        mem_mb=get_growing(
-            6000 * STUDY.processes, large=16000 * STUDY.processes
-        ),
+        mem_mb=get_growing(6000 * STUDY.processes, large=16000 * STUDY.processes),
         runtime=get_growing(120, large=2880),
         cpus_per_task=STUDY.threads * STUDY.processes,
         gpu=get_gpus(STUDY.processes),
@@ -71,9 +69,7 @@ rule train_coupled_ranker:
         "../workflow/envs/poolbias.yaml"
     threads: STUDY.threads * STUDY.processes
     resources:
-        mem_mb=get_growing(
-            8000 * STUDY.processes, large=24000 * STUDY.processes
-        ),
+        mem_mb=get_growing(8000 * STUDY.processes, large=24000 * STUDY.processes),
         runtime=get_growing(240, large=5760),
         cpus_per_task=STUDY.threads * STUDY.processes,
         gpu=get_gpus(STUDY.processes),
