@@ -5,25 +5,6 @@ wildcard_constraints:
     shard=r"\d+-of-\d+",
 
 
-def get_shards(wildcards):
-    """Return what the searches of all parts of a collection found."""
-    count = RETRIEVERS[wildcards.retriever].shards
-    folder = f"results/searches/{wildcards.collection}/{wildcards.retriever}"
-    parts = [f"{folder}/{number}-of-{count}" for number in range(count)]
-    return {
-        name: [f"{part}.{name}.npy" for part in parts] for name in ("rows", "scores")
-    }
-
-
-def get_shard_json(wildcards):
-    """Return the parameters of searching one part of a collection."""
-    number, count = wildcards.shard.split("-of-")
-    depth = RETRIEVERS[wildcards.retriever].depth
-    return get_stage_json(
-        "search_shard", depth=depth, shard=int(number), shards=int(count)
-    )
-
-
 rule search_shard:
     """The best documents of one part of a collection."""
     input:
