@@ -22,8 +22,11 @@ WITH_TORCH = {
     "probe_weights",
     "rerank",
     "score_candidates",
+    "search_dense",
+    "search_shard",
     "train_coupled_ranker",
     "train_ranker",
+    "train_retriever",
 }
 _IMPORT = """
 import json, runpy, sys, time

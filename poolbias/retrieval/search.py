@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from poolbias.errors import ConfigError, DataError
-from poolbias.retrieval.best import Found, best_of_pairs, sums_of_pairs
+from poolbias.retrieval.best import Found, best_of_pairs
 from poolbias.retrieval.held import Held
 from poolbias.retrieval.rough import Rough
+from poolbias.retrieval.sums import sums_of_pairs
 
 PRODUCTS = 1024  # queries whose products with a block are there at a time
 DOCUMENT_BLOCK = 4096

@@ -209,7 +209,7 @@ def test_an_index_that_lacks_documents_is_refused_and_the_old_one_stays(tmp_path
 def test_retrieval_without_torch():
     code = (
         "import sys; sys.modules['torch'] = sys.modules['transformers'] = None\n"
-        "from poolbias.retrieval import bm25, java, runs, search\n"
+        "from poolbias.retrieval import best, bm25, java, runs\n"
         "from poolbias.models import pretrained\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

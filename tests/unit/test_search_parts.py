@@ -9,9 +9,10 @@ import torch
 
 from poolbias.errors import ConfigError, DataError
 from poolbias.retrieval import rough
-from poolbias.retrieval.best import best_of_pairs, merge, sums_of_pairs
+from poolbias.retrieval.best import best_of_pairs, merge
 from poolbias.retrieval.held import Held
 from poolbias.retrieval.search import _passing, queries_held, search
+from poolbias.retrieval.sums import sums_of_pairs
 from poolbias.retrieval.vectors import VectorFile, write_vectors
 
 
