@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.textpath import TextPath
 
 from poolbias.errors import DataError
 from poolbias.figures import style
@@ -107,6 +108,17 @@ def whisker(axis: Axes, row: dict[Any, Any], place: float, colour: str, up: bool
 
 
 def add_caption(figure: Figure, text: str) -> None:
-    """Write a figure's caption below its panels."""
-    filled = textwrap.fill(text, _LINE)
+    """Write a figure's caption below its panels, in lines that end within it."""
+    room = 0.976 * 72 * figure.get_figwidth()  # points
+    letters = _LINE
+    filled = textwrap.fill(text, letters)
+    while letters > _LINE // 2 and _width(filled) > room:  # capitals are wider than most
+        letters -= 2
+        filled = textwrap.fill(text, letters)
     figure.supxlabel(filled, x=0.012, ha="left", fontsize=SMALL, color=style.GREY)
+
+
+def _width(lines: str) -> float:
+    """Return the width of the longest line of a small text, in points."""
+    paths = [TextPath((0, 0), line, size=SMALL) for line in lines.splitlines()]
+    return float(max((path.get_extents().width for path in paths), default=0.0))

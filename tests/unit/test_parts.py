@@ -2,6 +2,8 @@
 
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from poolbias.errors import DataError
 from poolbias.figures import parts
@@ -49,3 +51,13 @@ def test_a_damaged_table_is_named(tmp_path):
         parts.read_data(path, columns, numbers, counts)
     with pytest.raises(DataError, match="column 'd' is missing"):
         parts.read_data(path, ["a", "d"], [], [])
+
+
+def test_captions_end_within_the_figure_whatever_letters_they_have():
+    figure = Figure(figsize=(7.0, 2.0), dpi=100)
+    FigureCanvasAgg(figure)
+    for text in ("MS MARCO PASSAGES, DL DOCUMENTS " * 12, "il, ij. " * 60):
+        parts.add_caption(figure, text)
+        box = figure._supxlabel.get_window_extent()
+        assert box.x1 <= 700
+        assert box.x1 > 420  # and use their room
