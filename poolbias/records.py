@@ -6,6 +6,7 @@ and move with their results folder. What has none (a file of the user's own) is 
 
 import logging
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,13 @@ def check_model(folder: Path) -> dict[Path, str]:
     known = {folder / path.name.removesuffix(".json") for path in _beside(folder / "any")}
     files = {*files_within(folder), *(file for file in known if read(file))}
     return {file: check(file, whole=folder) for file in sorted(files)}
+
+
+def of_models(files: Sequence[Path]) -> list[Path]:
+    """Return what lies beside the models among some files and is not among these: configuration."""
+    folders = [file.parent for file in files if file.name == "model.safetensors"]
+    beside = [f for folder in folders if folder.is_dir() for f in files_within(folder)]
+    return sorted(set(beside) - set(files))
 
 
 def _beside(result: Path) -> list[Path]:

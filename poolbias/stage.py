@@ -129,7 +129,8 @@ class Job:
             sweep(file.parent)
 
     def _made(self) -> list[Path]:
-        return [file for name in [*self.outputs, "beside"] for file in self.files.get(name, [])]
+        made = [file for name in [*self.outputs, "beside"] for file in self.files.get(name, [])]
+        return [*made, *records.of_models(made)]
 
 
 def run(
