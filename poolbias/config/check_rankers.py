@@ -53,7 +53,7 @@ def _start(name: str, ranker: CrossEncoder) -> Iterator[Problem]:
             f"found {shown(ranker.start)}, need {MINILM} or the id of a published checkpoint, "
             "owner/name; correct the value.",
         )
-    if ranker.start == MINILM and (ranker.layers or 0) > MINILM_LAYERS:
+    if ranker.start == MINILM and (getattr(ranker, "layers", None) or 0) > MINILM_LAYERS:
         yield Problem(
             ("rankers", name, "layers"),
             f"found {ranker.layers}, need at most {MINILM_LAYERS}, the layers of {MINILM}; lower "
