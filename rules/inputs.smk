@@ -25,8 +25,7 @@ def get_judgements_pattern():
 
 def get_ranker_name(row):
     """Return what tables call the ranker of a row."""
-    ranker = STUDY.rankers[row.experiment.ranker]
-    return getattr(ranker, "shown", None) or row.experiment.ranker
+    return STUDY.rankers[row.experiment.ranker].shown or row.experiment.ranker
 
 
 def get_set(wildcards):

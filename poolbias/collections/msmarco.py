@@ -102,30 +102,22 @@ def documents_of(path: Path, parts: Sequence[str], separator: str, characters: i
 def _short_texts(
     parameters: Mapping[str, Any], sources: Sequence[Path]
 ) -> tuple[Texts, list[Path], dict[str, Path]]:
-    queries = [found(sources, "queries.train.tsv")]
-    judgements = {"train": found(sources, "qrels.train.tsv")}
-    for name in sets_of(parameters):
-        if name == "dev-small":
-            queries.append(found(sources, "queries.dev.small.tsv"))
-            judgements[name] = found(sources, "qrels.dev.small.tsv")
-        else:
-            queries.append(found(sources, f"msmarco-test{name[-4:]}-queries.tsv.gz"))
-            judgements[name] = found(sources, f"{name[-4:]}qrels-pass.txt")
+    official = {
+        "train": ("queries.train.tsv", "qrels.train.tsv"),
+        "dev-small": ("queries.dev.small.tsv", "qrels.dev.small.tsv"),
+    }
+    queries, judgements = _judged(parameters, sources, official, "qrels-pass.txt")
     return read_texts(found(sources, "collection.tsv")), queries, judgements
 
 
 def _documents(
     parameters: Mapping[str, Any], sources: Sequence[Path]
 ) -> tuple[Iterator[tuple[str, str]], list[Path], dict[str, Path]]:
-    queries = [found(sources, "msmarco-doctrain-queries.tsv.gz")]
-    judgements = {"train": found(sources, "msmarco-doctrain-qrels.tsv.gz")}
-    for name in sets_of(parameters):
-        if name == "dev":
-            queries.append(found(sources, "msmarco-docdev-queries.tsv.gz"))
-            judgements[name] = found(sources, "msmarco-docdev-qrels.tsv.gz")
-        else:
-            queries.append(found(sources, f"msmarco-test{name[-4:]}-queries.tsv.gz"))
-            judgements[name] = found(sources, f"{name[-4:]}qrels-docs.txt")
+    official = {
+        split: (f"msmarco-doc{split}-queries.tsv.gz", f"msmarco-doc{split}-qrels.tsv.gz")
+        for split in ("train", "dev")
+    }
+    queries, judgements = _judged(parameters, sources, official, "qrels-docs.txt")
     texts = documents_of(
         found(sources, "msmarco-docs.trec.gz"),
         parameters["fields"],
@@ -133,3 +125,27 @@ def _documents(
         parameters["characters"],
     )
     return texts, queries, judgements
+
+
+def _judged(
+    parameters: Mapping[str, Any],
+    sources: Sequence[Path],
+    official: Mapping[str, tuple[str, str]],
+    ending: str,
+) -> tuple[list[Path], dict[str, Path]]:
+    """Return the files of queries, and those of judgements by their set.
+
+    Args:
+        parameters: of the collection.
+        sources: its files.
+        official: names of the files of MS MARCO's own sets: queries, judgements.
+        ending: of the names of TREC Deep Learning's judgements, behind the year.
+    """
+    queries, judgements = [], {}
+    for name in ("train", *sets_of(parameters)):
+        year = name[-4:]
+        trec = (f"msmarco-test{year}-queries.tsv.gz", f"{year}{ending}")
+        asked, judged = official.get(name, trec)
+        queries.append(found(sources, asked))
+        judgements[name] = found(sources, judged)
+    return queries, judgements

@@ -60,6 +60,15 @@ class Retriever(Section):
         return False
 
 
+class VectorRetriever(Retriever):
+    """What retrievers that search vectors have in common."""
+
+    @property
+    def vectors(self) -> bool:
+        """Whether it searches vectors."""
+        return True
+
+
 Names = Literal["repbert", "ance", "star", "adore", "dual_encoder", "minilm"]
 
 

@@ -22,7 +22,8 @@ def check(rankers: Mapping[str, AnyRanker], device: str) -> Iterator[Problem]:
                 "found 'packed', which runs on a CPU only, need 'plain' where device is cuda; "
                 "write it.",
             )
-        yield from _start(name, ranker)
+        if isinstance(ranker, CrossEncoder):
+            yield from _start(name, ranker)
         if isinstance(ranker, CedrKnrmRanker) and ranker.first_stage is not None:
             yield from _first_stage(name, ranker, rankers)
         place = ("rankers", name, "sequence_tokens")
@@ -53,7 +54,7 @@ def _start(name: str, ranker: CrossEncoder) -> Iterator[Problem]:
             f"found {shown(ranker.start)}, need {MINILM} or the id of a published checkpoint, "
             "owner/name; correct the value.",
         )
-    if ranker.start == MINILM and (getattr(ranker, "layers", None) or 0) > MINILM_LAYERS:
+    if ranker.start == MINILM and (ranker.layers or 0) > MINILM_LAYERS:
         yield Problem(
             ("rankers", name, "layers"),
             f"found {ranker.layers}, need at most {MINILM_LAYERS}, the layers of {MINILM}; lower "

@@ -97,12 +97,10 @@ class Pool(Section):
     )
 
 
-class CrossEncoder(Section):
-    """What every ranker over a published encoder has; `layers` null keeps all of its layers."""
+class Ranker(Section):
+    """What every ranker has."""
 
     kind: str
-    start: str
-    layers: int | None
     # What tables call it changes no ranker: no part of any name or hash.
     shown: Name | None = Field(
         None,
@@ -110,6 +108,13 @@ class CrossEncoder(Section):
         description="Name in tables and figures, so that rankers of one kind with other lengths "
         "for other collections stand together; null is its own.",
     )
+
+
+class CrossEncoder(Ranker):
+    """What every ranker over a published encoder has; `layers` null keeps all of its layers."""
+
+    start: str
+    layers: int | None
     dropout: float = Field(
         0.1,
         ge=0,

@@ -38,7 +38,24 @@ def shards_field(default: int) -> Any:
     )
 
 
-class MsMarcoPassage(Given):
+class MsMarco(Given):
+    """What passages and documents of MS MARCO have in common: sets that were pooled deeply."""
+
+    test: Any
+    estimation: DeepSet | None
+
+    @property
+    def deep(self) -> dict[str, list[str]]:
+        """The sets that were pooled deeply."""
+        return {"test": years_of(self.test), "dev": self.dev_sets}
+
+    @property
+    def dev_sets(self) -> list[str]:
+        """The set that RANCE's estimate is made on, unless it is tested."""
+        return [self.estimation] if self.estimation and self.estimation not in self.test else []
+
+
+class MsMarcoPassage(MsMarco):
     """MS MARCO passages, with the dev queries and those of TREC Deep Learning."""
 
     kind: Literal["msmarco-passage"] = Field(
@@ -68,16 +85,6 @@ class MsMarcoPassage(Given):
         return {"trec-dl-2019": 2, "trec-dl-2020": 2}
 
     @property
-    def deep(self) -> dict[str, list[str]]:
-        """The sets that were pooled deeply."""
-        return {"test": years_of(self.test), "dev": self.dev_sets}
-
-    @property
-    def dev_sets(self) -> list[str]:
-        """The set that RANCE's estimate is made on, unless it is tested."""
-        return [self.estimation] if self.estimation and self.estimation not in self.test else []
-
-    @property
     def sources(self) -> list[str]:
         """The official files."""
         files = ["collectionandqueries.tar.gz/"]
@@ -86,7 +93,7 @@ class MsMarcoPassage(Given):
         return files
 
 
-class MsMarcoDocument(Given):
+class MsMarcoDocument(MsMarco):
     """MS MARCO documents, with the dev queries and those of TREC Deep Learning."""
 
     kind: Literal["msmarco-document"] = Field(
@@ -124,16 +131,6 @@ class MsMarcoDocument(Given):
         """The sets of test queries by the names that the paper's tables give them."""
         names = {"dev": "msmarco-document/dev"}
         return {name: names.get(name, f"{name}-document") for name in self.test}
-
-    @property
-    def deep(self) -> dict[str, list[str]]:
-        """The sets that were pooled deeply."""
-        return {"test": years_of(self.test), "dev": self.dev_sets}
-
-    @property
-    def dev_sets(self) -> list[str]:
-        """The set that RANCE's estimate is made on, unless it is tested."""
-        return [self.estimation] if self.estimation and self.estimation not in self.test else []
 
     @property
     def sources(self) -> list[str]:

@@ -10,6 +10,7 @@ from poolbias.config.base_retriever import (
     Faiss,
     Names,
     Retriever,
+    VectorRetriever,
     architecture_field,
     depth_field,
     expected_field,
@@ -49,7 +50,7 @@ class Bm25Retriever(Retriever):
         return "outside" if self.documents == "pool_documents" else "bm25"
 
 
-class DenseRetriever(Retriever):
+class DenseRetriever(VectorRetriever):
     """A bi-encoder; exact inner-product search over all documents."""
 
     kind: Literal["dense"] = Field("dense", description="The module that retrieves.")
@@ -65,13 +66,8 @@ class DenseRetriever(Retriever):
     memory: int = memory_field()
     expected: Expected | None = expected_field()
 
-    @property
-    def vectors(self) -> bool:
-        """Whether it searches vectors."""
-        return True
 
-
-class CheckpointRetriever(Retriever):
+class CheckpointRetriever(VectorRetriever):
     """A bi-encoder from a folder of weights in a published layout, used as it is."""
 
     kind: Literal["checkpoint"] = Field("checkpoint", description="The module that retrieves.")
@@ -96,11 +92,6 @@ class CheckpointRetriever(Retriever):
     def label(self) -> str:
         """The readable part of the folders of what it makes."""
         return f"checkpoint-{self.architecture}"
-
-    @property
-    def vectors(self) -> bool:
-        """Whether it searches vectors."""
-        return True
 
 
 class RunRetriever(Retriever):

@@ -1,6 +1,6 @@
 """The retrievers of a study file that the study trains itself."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer
 
@@ -9,7 +9,7 @@ from poolbias.config.base_retriever import (
     Expected,
     Faiss,
     Names,
-    Retriever,
+    VectorRetriever,
     architecture_field,
     depth_field,
     expected_field,
@@ -18,10 +18,10 @@ from poolbias.config.base_retriever import (
     shards_field,
     tokens_field,
 )
-from poolbias.config.model import Name
+from poolbias.config.model import Name, Training
 
 
-class RetrieverTraining(Section):
+class RetrieverTraining(Training):
     """The training of a bi-encoder; values that are not a paper's are sizes for two cores."""
 
     steps: int = Field(
@@ -30,41 +30,14 @@ class RetrieverTraining(Section):
     pairs: int = Field(
         32, ge=1, description="Labelled pairs of a step.", json_schema_extra=unit("pairs")
     )
+    learning_rate: float = Field(
+        2e-5, gt=0, description="Peak learning rate.", json_schema_extra=unit(NONE)
+    )
     chunk: int | None = Field(
         None,
         ge=1,
         description="Texts that are encoded at a time, or null for all; changes rounding only.",
         json_schema_extra=unit("texts"),
-    )
-    learning_rate: float = Field(
-        2e-5, gt=0, description="Peak learning rate.", json_schema_extra=unit(NONE)
-    )
-    betas: list[Annotated[float, Field(ge=0, lt=1)]] = Field(
-        [0.9, 0.999],
-        min_length=2,
-        max_length=2,
-        description="AdamW's decay of its two averages.",
-        json_schema_extra=unit(NONE),
-    )
-    epsilon: float = Field(1e-8, gt=0, description="AdamW's epsilon.", json_schema_extra=unit(NONE))
-    weight_decay: float = Field(
-        0.01,
-        ge=0,
-        description="Decay of weights, but not of biases and LayerNorms.",
-        json_schema_extra=unit(NONE),
-    )
-    warm_up: float = Field(
-        0.1,
-        ge=0,
-        lt=1,
-        description="Part of the steps in which the rate rises.",
-        json_schema_extra=unit("share of steps"),
-    )
-    clip: float = Field(
-        1.0,
-        gt=0,
-        description="Largest norm of the gradient.",
-        json_schema_extra=unit(NONE),
     )
 
 
@@ -79,7 +52,7 @@ class Coupling(Section):
     )
 
 
-class TrainedRetriever(Retriever):
+class TrainedRetriever(VectorRetriever):
     """A bi-encoder that the study trains on a pool's labels; exact search over all documents."""
 
     kind: Literal["trained"] = Field("trained", description="The module that retrieves.")
@@ -169,11 +142,6 @@ class TrainedRetriever(Retriever):
     def label(self) -> str:
         """The readable part of the folders of what it makes."""
         return self.architecture
-
-    @property
-    def vectors(self) -> bool:
-        """Whether it searches vectors."""
-        return True
 
     def resolve(self, made_from: dict[str, Any]) -> None:
         """Keep what its names stand for in the study: that makes it, and not what they are."""

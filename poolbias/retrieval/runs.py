@@ -53,6 +53,28 @@ def run_of_rows(
     )
 
 
+def write_found(
+    queries: pd.DataFrame,
+    document_ids: Sequence[str],
+    rows: NDArray[np.int64],
+    scores: NDArray[np.float32],
+    files: Mapping[str, Path],
+    tag: str,
+) -> dict[str, Any]:
+    """Write what a search found for each query, in one file per split; see `write_splits`.
+
+    Args:
+        queries: columns `query_id` and `split`, n rows.
+        document_ids: the collection's ids.
+        rows: int64 [n, depth], rows of `document_ids`, best first; below 0 nothing was found.
+        scores: float32 [n, depth].
+        files: as of `write_splits`.
+        tag: the run's last column.
+    """
+    run = run_of_rows(queries["query_id"].tolist(), document_ids, rows, scores)
+    return write_splits(run[(rows >= 0).ravel()], queries, files, tag)
+
+
 def write_splits(
     run: pd.DataFrame, queries: pd.DataFrame, files: Mapping[str, Path], tag: str
 ) -> dict[str, Any]:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel
+from tiny_encoder import write_tiny_encoder
+from transformers import BertModel, RobertaConfig, RobertaModel
 
 from poolbias.errors import ConfigError, DataError
 from poolbias.models import biencoder
@@ -23,19 +24,7 @@ LIMITS = (8, 20)
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     """A BERT of two layers with random weights, and MiniLM's tokenizer."""
-    folder = tmp_path_factory.mktemp("tiny")
-    torch.manual_seed(1)
-    config = BertConfig(
-        vocab_size=30522,
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        initializer_range=0.3,
-    )
-    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
-    shutil.copy(minilm_folder() / "tokenizer.json", folder)
-    return folder
+    return write_tiny_encoder(tmp_path_factory.mktemp("tiny"), layers=2)
 
 
 def by_hand(model, folder, text, role):

@@ -1,19 +1,17 @@
 """Training of bi-encoders: draws, gradients, dynamic negatives, rounds that can be resumed."""
 
-import shutil
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from transformers import BertConfig, BertModel
+from tiny_encoder import write_tiny_encoder
 
 from poolbias.errors import DataError, TrainingError
 from poolbias.losses.vectors import lambda_pairwise
 from poolbias.models.biencoder import start, turned_into
 from poolbias.models.biencoder_files import load, save
-from poolbias.models.pretrained import minilm_folder
 from poolbias.retrieval.encode import encode
 from poolbias.retrieval.training import rounds
 from poolbias.retrieval.training.draws import (
@@ -79,19 +77,7 @@ PARAMETERS = {
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tiny")
-    torch.manual_seed(1)
-    config = BertConfig(
-        vocab_size=30522,
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-        initializer_range=0.3,
-    )
-    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
-    shutil.copy(minilm_folder() / "tokenizer.json", folder)
-    return folder
+    return write_tiny_encoder(tmp_path_factory.mktemp("tiny"), layers=1)
 
 
 def model_of(tiny, name="star"):

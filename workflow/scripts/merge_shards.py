@@ -16,9 +16,8 @@ def main(job: stage.Job) -> None:
         for rows, scores in zip(job.paths("rows"), job.paths("scores"), strict=True)
     ]
     rows, scores = merge(parts, job.parameters["depth"], runs.id_order(ids))
-    run = runs.run_of_rows(queries["query_id"].tolist(), ids, rows, scores)
     files = {name: job.path(name) for name in (*runs.SPLITS, "no_hits")}
-    job.report(**runs.write_splits(run, queries, files, tag="dense"))
+    job.report(**runs.write_found(queries, ids, rows, scores, files, tag="dense"))
 
 
 if __name__ == "__main__":

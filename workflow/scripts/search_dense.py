@@ -11,19 +11,16 @@ from poolbias.retrieval.vectors import VectorFile
 def main(job: stage.Job) -> None:
     prepare("cpu", job.parameters["threads"])
     queries = read_table(job.path("queries"), ["query_id", "text", "split"])
-    documents = read_table(job.path("documents"), ["document_id"])
+    ids = read_table(job.path("documents"), ["document_id"])["document_id"].tolist()
     rows, scores = search(
         VectorFile(job.path("queries_vectors"), len(queries))[:],
-        VectorFile(job.path("documents_vectors"), len(documents)),
+        VectorFile(job.path("documents_vectors"), len(ids)),
         depth=job.parameters["depth"],
-        tie_order=runs.id_order(documents["document_id"].tolist()),
+        tie_order=runs.id_order(ids),
         memory=job.parameters.get("memory", MEMORY),
     )
-    run = runs.run_of_rows(
-        queries["query_id"].tolist(), documents["document_id"].tolist(), rows, scores
-    )
     files = {name: job.path(name) for name in (*runs.SPLITS, "no_hits")}
-    job.report(**runs.write_splits(run, queries, files, tag="dense"))
+    job.report(**runs.write_found(queries, ids, rows, scores, files, tag="dense"))
 
 
 if __name__ == "__main__":

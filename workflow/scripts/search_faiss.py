@@ -18,10 +18,8 @@ def main(job: stage.Job) -> None:
         runs.id_order(ids),
         job.parameters["threads"],
     )
-    run = runs.run_of_rows(queries["query_id"].tolist(), ids, rows, scores)
-    found = run[(rows >= 0).ravel()]
     files = {name: job.path(name) for name in (*runs.SPLITS, "no_hits")}
-    job.report(**runs.write_splits(found, queries, files, tag="faiss"))
+    job.report(**runs.write_found(queries, ids, rows, scores, files, tag="faiss"))
 
 
 if __name__ == "__main__":
