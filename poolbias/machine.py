@@ -18,6 +18,14 @@ _VERSIONS = [
 ]
 
 
+ROOT = Path(__file__).resolve().parents[1]  # of the repository
+
+
+def told(file: Path) -> str:
+    """Return how a manifest names a file: one of the repository by its path in it, wherever."""
+    return str(file.relative_to(ROOT) if file.is_relative_to(ROOT) else file)
+
+
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that numbers depend on, if installed."""
     found = {"python": platform.python_version()}
@@ -29,10 +37,9 @@ def versions() -> dict[str, str]:
 
 def commit() -> str:
     """Return the repository's commit, with `+` if files differ from it; `unknown` without git."""
-    root = Path(__file__).resolve().parents[1]
     try:
-        head = _git(root, "rev-parse", "HEAD")
-        return head + ("+" if _git(root, "status", "--porcelain", "-uno") else "")
+        head = _git("rev-parse", "HEAD")
+        return head + ("+" if _git("status", "--porcelain", "-uno") else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 
@@ -46,6 +53,6 @@ def cpu_name() -> str:
     return platform.processor() or "unknown processor"
 
 
-def _git(root: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(root), *arguments]
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(ROOT), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
