@@ -21,7 +21,7 @@ _VERSIONS = [
 ROOT = Path(__file__).resolve().parents[1]  # of the repository
 
 
-def told(file: Path) -> str:
+def path_here(file: Path) -> str:
     """Return how a manifest names a file: one of the repository by its path in it, wherever."""
     return str(file.relative_to(ROOT) if file.is_relative_to(ROOT) else file)
 

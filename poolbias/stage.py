@@ -19,7 +19,7 @@ from poolbias import fingerprint, records
 from poolbias.errors import DataError, PoolbiasError, told
 from poolbias.files import hash_of, read_json, sweep, write_json
 from poolbias.logs import logging_to
-from poolbias.machine import commit, cpu_name, told, versions
+from poolbias.machine import commit, cpu_name, path_here, versions
 from poolbias.parameters import by_hand, parameters_of
 
 log = logging.getLogger("poolbias")
@@ -98,7 +98,7 @@ class Job:
                 "parameters_hash": hash_of(self.given, 16),
                 "device": self.parameters.get("device"),
                 "threads": self.parameters.get("threads"),
-                "inputs": {told(file): digits for file, digits in self.hashes.items()},
+                "inputs": {path_here(file): digits for file, digits in self.hashes.items()},
                 "restored": {str(f): made for f in self.hashes if (made := records.restored(f))},
                 "figures": self.figures,
                 "versions": versions(),

@@ -14,7 +14,7 @@ import pytest
 from poolbias import records
 from poolbias.errors import DataError
 from poolbias.files import sweep, write_json
-from poolbias.machine import told
+from poolbias.machine import path_here
 from poolbias.parameters import by_hand, code
 from poolbias.stage import Job
 
@@ -322,6 +322,6 @@ def test_what_was_unfinished_is_removed_when_the_stage_has_finished(tmp_path):
 
 
 def test_a_manifest_names_files_of_the_repository_by_their_path_in_it():
-    assert told(ROOT / "config" / "paper_tables.tsv") == "config/paper_tables.tsv"
-    assert told(Path("results/hpo/metrics.tsv")) == "results/hpo/metrics.tsv"
-    assert told(Path("/elsewhere/a.tsv")) == "/elsewhere/a.tsv"
+    assert path_here(ROOT / "config" / "paper_tables.tsv") == "config/paper_tables.tsv"
+    assert path_here(Path("results/hpo/metrics.tsv")) == "results/hpo/metrics.tsv"
+    assert path_here(Path("/elsewhere/a.tsv")) == "/elsewhere/a.tsv"
