@@ -1,15 +1,16 @@
 """Archives unpacked with care: nothing outside the folder, no links, no more than promised."""
 
 import contextlib
+import shutil
 import stat
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from poolbias.errors import DataError
-from poolbias.files import atomic_folder, reading
+from poolbias.files import atomic_folder, atomic_path, reading
 
 
 def unpack(archive: Path, folder: Path, most_bytes: int) -> list[str]:
@@ -48,6 +49,32 @@ def unpack(archive: Path, folder: Path, most_bytes: int) -> list[str]:
         if not names:
             raise DataError(f"{archive}: holds no file; get it anew.")
     return names
+
+
+def extract(archive: Path, members: Mapping[str, Path]) -> None:
+    """Write members of a tar archive to files; nothing else of it is touched.
+
+    Args:
+        archive: the file, compressed or not.
+        members: where to write each member, by its exact name.
+
+    Raises:
+        DataError: if the archive is damaged, or a member is missing or no plain file.
+    """
+    try:
+        with reading(archive), tarfile.open(archive) as opened:
+            for name, path in members.items():
+                try:
+                    member = opened.getmember(name)
+                except KeyError:
+                    raise DataError(f"{archive}: holds no {name}; get the archive anew.") from None
+                content = opened.extractfile(member) if member.isreg() else None
+                if content is None:
+                    raise DataError(f"{archive}: {name} is no plain file; get the archive anew.")
+                with content, atomic_path(path) as temporary, temporary.open("wb") as file:
+                    shutil.copyfileobj(content, file)
+    except tarfile.TarError as error:
+        raise DataError(f"{archive}: is no tar archive ({error}); get it anew.") from error
 
 
 @contextlib.contextmanager

@@ -2,6 +2,9 @@
 
 import dataclasses
 import hashlib
+import os
+import signal
+import time
 
 import pytest
 from broken_server import CONTENT, serving
@@ -53,6 +56,27 @@ def test_an_address_that_stalls_or_breaks_off_is_asked_for_the_rest(server, tmp_
     assert retrieve(source(server, name, "404"), path, patience=QUICK) == "fetched"
     assert path.read_bytes() == CONTENT
     assert server.asked == [(f"/{name}", found) for found in ranges]
+
+
+def test_a_killed_download_leaves_nothing_under_the_name_and_the_next_goes_on(server, tmp_path):
+    path = tmp_path / "file.gz"
+    child = os.fork()
+    if child == 0:
+        try:
+            retrieve(source(server, "stall-once"), path)  # it stalls for a second
+        finally:
+            os._exit(1)
+    part = tmp_path / "file.gz.part"
+    while not (part.exists() and part.stat().st_size):
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert not path.exists()
+    kept = part.stat().st_size
+    assert retrieve(source(server, "stall-once"), path, patience=QUICK) == "fetched"
+    assert path.read_bytes() == CONTENT
+    assert not part.exists()
+    assert server.asked[1:] == [("/stall-once", f"bytes={kept}-")]
 
 
 def test_what_an_earlier_run_left_is_resumed(server, tmp_path):

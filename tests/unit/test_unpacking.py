@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from poolbias.errors import DataError
-from poolbias.unpacking import unpack
+from poolbias.unpacking import extract, unpack
 
 
 def tar(path, *members, kind=tarfile.REGTYPE, mode="w:gz"):
@@ -89,3 +89,49 @@ def test_what_is_no_archive_a_broken_one_and_an_empty_one_are_told(tmp_path):
     with pytest.raises(DataError, match="holds no file"):
         unpack(tar(tmp_path / "none"), tmp_path / "out", 100)
     assert not (tmp_path / "out").exists()
+
+
+# Single members
+
+
+def mixed(path, kind="w:gz"):
+    with tarfile.open(path, kind) as opened:
+        for name in ("top/a", "top/b", "../outside"):
+            member = tarfile.TarInfo(name)
+            member.size = 3
+            opened.addfile(member, io.BytesIO(b"abc"))
+        link = tarfile.TarInfo("top/link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        opened.addfile(link)
+    return path
+
+
+def test_only_what_is_named_leaves_an_mixed(tmp_path):
+    found = tmp_path / "out" / "a"
+    extract(mixed(tmp_path / "x.tar.gz"), {"top/a": found})
+    assert found.read_bytes() == b"abc"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "out", "x.tar.gz"]
+
+
+@pytest.mark.parametrize(
+    ("member", "told"),
+    [
+        ("top/c", r"x\.tar\.gz: holds no top/c; get the archive anew"),
+        ("top/link", r"top/link is no plain file"),
+    ],
+)
+def test_a_member_that_is_missing_or_no_file_is_named(tmp_path, member, told):
+    with pytest.raises(DataError, match=told):
+        extract(mixed(tmp_path / "x.tar.gz"), {member: tmp_path / "out"})
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_damaged_archive_is_named(tmp_path):
+    path = mixed(tmp_path / "x.tar.gz")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match=r"x\.tar\.gz: "):
+        extract(path, {"top/b": tmp_path / "b"})
+    path.write_bytes(b"no archive")
+    with pytest.raises(DataError, match="is no tar archive"):
+        extract(path, {"top/b": tmp_path / "b"})

@@ -3,15 +3,19 @@
 from pathlib import Path
 
 from poolbias import stage
-from poolbias.download import extract, fetch
+from poolbias.fetching import retrieve
+from poolbias.sources import Source
+from poolbias.unpacking import extract
 
 
 def main(job: stage.Job) -> None:
     given = job.parameters
-    archive = job.path("data").parent.parent / Path(given["url"]).name
-    fetched = fetch(given["url"], archive, given["size"], given["sha256"])
+    name = Path(given["url"]).name
+    archive = job.path("data").parent.parent / name
+    source = Source(name, (given["url"],), given["size"], "sha256", given["sha256"], "WordNet 3.0")
+    how = retrieve(source, archive)
     extract(archive, {member: job.path(name) for name, member in given["members"].items()})
-    job.report(archive=str(archive), fetched=fetched)
+    job.report(archive=str(archive), how=how)
 
 
 if __name__ == "__main__":
